@@ -18,6 +18,7 @@
 #include "dpsosp/experiments/store.hpp"
 #include "dpsosp/problems/problem.hpp"
 #include "dpsosp/problems/registry.hpp"
+#include "dpsosp/report/contents.hpp"
 #include "dpsosp/reproductions/algorithm_page.hpp"
 #include "dpsosp/reproductions/reproductions.hpp"
 #include "dpsosp/wire/questions.hpp"
@@ -228,7 +229,7 @@ const Description& list_description() {
       .summary = "algorithms, problems, exhibits, sweeps or claims, one line each",
       .usage = {"algorithms|problems [--settings] [--json] [--document FOLDER]",
                 "exhibits|sweeps [--json]",
-                "protocol [--document FOLDER]",
+                "protocol|findings [--document FOLDER]",
                 "claims [--json] [--out FOLDER [--scale SCALE]]"},
       .examples = {{"dpsosp list algorithms", "keys, titles, papers and claimed rates"},
                    {"dpsosp list problems --settings", "also what --set problem.NAME=VALUE takes"},
@@ -240,8 +241,9 @@ const Description& list_description() {
                     .meaning = "also every setting: its default, what it may be, and its meaning"},
                    {.name = "document",
                     .value = "FOLDER",
-                    .meaning = "write algorithms.md, protocol.md, or problems.md and its pictures, "
-                               "into this folder",
+                    .meaning =
+                        "write algorithms.md, protocol.md, findings.md, or problems.md and its "
+                        "pictures, into this folder",
                     .offers = {.files = true}}}},
                  {"verdicts of claims",
                   {{.name = "out",
@@ -254,31 +256,38 @@ const Description& list_description() {
                    quiet_option(),
                    help_option()}}},
       .words = "what",
-      .word_offers = {
-          .words = {
-              {"algorithms"}, {"problems"}, {"exhibits"}, {"sweeps"}, {"claims"}, {"protocol"}}}};
+      .word_offers = {.words = {{"algorithms"},
+                                {"problems"},
+                                {"exhibits"},
+                                {"sweeps"},
+                                {"claims"},
+                                {"protocol"},
+                                {"findings"}}}};
   return description;
 }
 
 int list_command(const Arguments& arguments) {
   const auto map = parse_options(list_description(), arguments);
   const std::vector<std::string> kinds{
-      "algorithms", "problems", "exhibits", "sweeps", "claims", "protocol"};
+      "algorithms", "problems", "exhibits", "sweeps", "claims", "protocol", "findings"};
   if (map.count("what") == 0 || map["what"].as<std::vector<std::string>>().size() != 1)
     throw InputError(
-        "list: expected one of algorithms, problems, exhibits, sweeps, claims, protocol, and no "
-        "second word");
+        "list: expected one of algorithms, problems, exhibits, sweeps, claims, protocol, findings, "
+        "and no second word");
   const std::string what = map["what"].as<std::vector<std::string>>().front();
   if (what != "claims" && (map.count("out") != 0 || !map["scale"].defaulted()))
     throw InputError("list: --out and --scale go with claims");
+  const std::string page = what == "protocol"   ? wire::protocol_page()
+                           : what == "findings" ? report::findings_page()
+                                                : "";
   if (map.count("document") != 0) {
-    if (what != "problems" && what != "algorithms" && what != "protocol")
-      throw InputError("list: --document goes with algorithms, problems or protocol");
+    if (what != "problems" && what != "algorithms" && page.empty())
+      throw InputError("list: --document goes with algorithms, problems, protocol or findings");
     const auto folder = map["document"].as<std::string>();
-    if (what == "protocol") {
-      const auto file = std::filesystem::path(folder) / "protocol.md";
+    if (!page.empty()) {
+      const auto file = std::filesystem::path(folder) / (what + ".md");
       ensure_writable_folder(folder);
-      write_file(file, wire::protocol_page());
+      write_file(file, page);
       fmt::print("{}\n", file.string());
       return 0;
     }
@@ -288,8 +297,8 @@ int list_command(const Arguments& arguments) {
     return 0;
   }
   if (what == "claims") return list_claims(map);
-  if (what == "protocol") {
-    std::cout << wire::protocol_page();
+  if (!page.empty()) {
+    std::cout << page;
     return 0;
   }
   json rows;

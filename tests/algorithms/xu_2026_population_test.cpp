@@ -253,8 +253,8 @@ TEST(PopulationRuns, FindSospFromExactSaddle) {
   }
 }
 
-// xu-2026, Remark 3 (claim xu-2026/x9): where no dual is released, DP-RGDA's estimator equals that
-// of Stochastic Spider bit for bit.
+// xu-2026, Remark 3: where no dual is released, DP-RGDA's estimator equals that of Stochastic
+// Spider bit for bit.
 TEST(XuRemark3, EstimatorWithoutReleasedDualEqualsStochasticSpider) {
   const Problem p = test::small_problem("matrix-sensing", 200);
   DpRgda rgda;

@@ -2,12 +2,15 @@
 #include "dpsosp/report/contents.hpp"
 
 #include <algorithm>
+#include <regex>
 #include <set>
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "contents_texts.hpp"
 #include "dpsosp/algorithms/registry.hpp"
+#include "dpsosp/core/files.hpp"
 #include "dpsosp/experiments/runner.hpp"
 #include "dpsosp/experiments/study.hpp"
 #include "dpsosp/experiments/toml_reader.hpp"
@@ -16,6 +19,7 @@
 #include "publications.hpp"
 #include "stored.hpp"
 #include "temporary_folder.hpp"
+#include "written.hpp"
 
 // Pages from runs of one exhibit at smoke scale.
 namespace dpsosp::report::contents_test {
@@ -107,11 +111,9 @@ TEST(WrittenSentences, NameClaimsWordsAndExhibitsThatExist) {
     const auto& exhibits = reproductions().catalogue.exhibits;
     EXPECT_NE(std::ranges::find(exhibits, id, &ExhibitEntry::id), exhibits.end()) << id;
   };
-  for (const TomlNode& node : document.root().at("finding").array()) {
-    const TomlTable t = node.table();
-    for (const TomlNode& claim : t.at("claims").array())
-      expect_claim(claim.text(), t.at("word").text());
-    if (t.has("exhibit")) expect_exhibit(t.at("exhibit").text());
+  for (const WrittenFinding& f : written_findings()) {
+    for (const auto& [claim, word] : f.words) expect_claim(claim, word);
+    if (!f.exhibit.empty()) expect_exhibit(f.exhibit);
   }
   for (const TomlNode& node : document.root().at("summary").array()) {
     const TomlTable t = node.table();
@@ -119,6 +121,24 @@ TEST(WrittenSentences, NameClaimsWordsAndExhibitsThatExist) {
     for (const auto& [claim, word] : t.at("words").table().entries())
       expect_claim(claim, word.text());
   }
+}
+
+// The first page of the report, docs/findings.md and README.md have the same findings in one order.
+TEST(WrittenSentences, AreThoseOfFindingsPageAndReadme) {
+  EXPECT_EQ(read_file(DPSOSP_DOCS "/findings.md"), findings_page())
+      << "write it with `dpsosp list findings --document docs`";
+  const auto on_one_line = [](std::string text) {
+    return std::regex_replace(text, std::regex(R"(\s+)"), " ");
+  };
+  const std::string readme = on_one_line(read_file(DPSOSP_DOCS "/../README.md"));
+  std::size_t at = 0;
+  int number = 0;
+  for (const WrittenFinding& f : written_findings()) {
+    const std::string item = fmt::format("{}. {}", ++number, f.sentence);
+    at = readme.find(item, at);
+    ASSERT_NE(at, std::string::npos) << "README.md lacks, in this place: " << item;
+  }
+  EXPECT_EQ(readme.find(fmt::format(" {}. ", number + 1), at), std::string::npos);
 }
 
 TEST(Publications, EveryPaperOfAnAlgorithmHasAnEntry) {

@@ -102,7 +102,7 @@ Site sample_site() {
                                 .claims = {"smith-2027/c1"},
                                 .intervals = rates},
                                {.sentence = "Two", .panel = panel()},
-                               {.sentence = "Three", .bars = {{"confirmed", 3}, {"slip", 1}}}},
+                               {.sentence = "Three"}},
                 .words = {words, {"", "all papers", {{"confirmed", 1}}, 1}},
                 .others = {{"", "Of work that is cited", {{"open", 1}}, 1}},
                 .forest = {group},

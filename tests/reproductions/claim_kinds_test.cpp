@@ -109,7 +109,7 @@ TEST(ClaimHeadline, OfAPredicate) {
   c.if_fails = Headline::slip;
   EXPECT_EQ(headline_of(c, Verdict::fails), Headline::slip);
   EXPECT_EQ(headline_of(c, Verdict::bound_met), Headline::bound_met);
-  EXPECT_EQ(headline_of(c, Verdict::vacuous), Headline::bound_met);
+  EXPECT_EQ(headline_of(c, Verdict::vacuous), Headline::vacuous);
   for (const Verdict v : {Verdict::inconclusive, Verdict::not_reachable, Verdict::not_measured})
     EXPECT_EQ(headline_of(c, v), Headline::open);
 }

@@ -183,12 +183,8 @@ TEST(GaneshProbes, SamplerKeepsTargetForShortStepsOnly) {
 
 // A claim and its repaired form do not both fail, and what is printed too small costs too much.
 TEST(GaneshPredicates, PrintedErrataFailAndRepairsHold) {
-  for (const char* repaired : {"ganesh-2023/3-repaired",
-                               "ganesh-2023/6-privacy",
-                               "ganesh-2023/6-privacy-zero-out",
-                               "ganesh-2023/7-privacy",
+  for (const char* repaired : {"ganesh-2023/6-privacy-zero-out",
                                "ganesh-2023/7-privacy-zero-out",
-                               "ganesh-2023/9-privacy",
                                "ganesh-2023/9-privacy-zero-out",
                                "ganesh-2023/11-repaired",
                                "ganesh-2023/lower-bound-risk"})
@@ -222,11 +218,6 @@ TEST(GaneshStatements, ReductionHoldsWithNoLargerFactor) {
   EXPECT_GT(ganesh_2023::search_reduction(4000, 1.5).worst, 1e-3);
 }
 
-TEST(GaneshStatements, StabilityIdentityNeedsRandomRecord) {
-  EXPECT_LE(ganesh_2023::stability_gap(50, true), 1e-12);
-  EXPECT_GT(ganesh_2023::stability_gap(50, false), 1e-2);
-}
-
 // The normal law itself has 1: the search can tell perturbed laws from it.
 TEST(GaneshStatements, PerturbationSearchFindsConstantsAboveOne) {
   const auto found = ganesh_2023::search_perturbations(100, 20);
@@ -247,8 +238,6 @@ TEST(GaneshPredicates, StatementsHoldBySearch) {
                             "ganesh-2023/claim-4-4",
                             "ganesh-2023/10-population",
                             "ganesh-2023/lemma-5-2",
-                            "ganesh-2023/lemma-5-4",
-                            "ganesh-2023/lemma-b-1",
                             "ganesh-2023/lemma-b-2-shared",
                             "ganesh-2023/theorem-5-1",
                             "ganesh-2023/theorem-5-10",
@@ -269,11 +258,8 @@ TEST(GaneshPredicates, ProbeFindingsStateMeasurements) {
                             "ganesh-2023/14",
                             "ganesh-2023/15",
                             "ganesh-2023/16-mean",
-                            "ganesh-2023/16-net",
                             "ganesh-2023/16-population",
-                            "ganesh-2023/17",
-                            "ganesh-2023/18",
-                            "ganesh-2023/table-2-tran-cutkosky-2022-gradients"}) {
+                            "ganesh-2023/17"}) {
     const Finding f = finding_of(claim, Scale::smoke);
     EXPECT_TRUE(f.verdict == Verdict::holds || f.verdict == Verdict::fails) << claim;
     EXPECT_FALSE(f.measured.empty()) << claim;

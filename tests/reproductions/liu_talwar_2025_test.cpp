@@ -28,27 +28,24 @@ json escapes(const std::string& method, const std::string& error, double ratio) 
                 {"seeds", 40}});
 }
 
-// Claim 14: the adversary holds a running estimate for ever, and cannot hold a frozen one.
-TEST(LiuTalwarProbes, AdversaryStopsRunningEstimatesOnly) {
+// Claim 14: errors that see the trajectory hold either escape, a pair that is chosen once neither.
+TEST(LiuTalwarProbes, AdversaryThatSeesTheTrajectoryHoldsEscapes) {
   EXPECT_EQ(escapes("isotropic", "adversarial", 2).at("left"), 0);
+  EXPECT_EQ(escapes("isotropic", "seeing", 2), escapes("isotropic", "adversarial", 2));
   EXPECT_EQ(escapes("hessian_power", "adversarial", 2).at("left"), 40);
+  EXPECT_EQ(escapes("hessian_power", "frozen", 2), escapes("hessian_power", "adversarial", 2));
   EXPECT_GE(escapes("isotropic", "none", 2).at("left"), 38);
 }
 
-// Lemma 3.8: leaving a saddle along its curvature lowers F, by more the steeper it is; and the
-// frozen model stays within Lemma 3.5's bound.
-TEST(LiuTalwarProbes, EscapesLowerObjectiveWithinModelBound) {
+// Lemma 3.8: leaving a saddle along its curvature lowers F, by more the steeper it is.
+TEST(LiuTalwarProbes, EscapesLowerObjectiveByMoreWhereSteeper) {
   const json flat = escapes("hessian_power", "none", 1),
              steep = escapes("hessian_power", "none", 3);
   EXPECT_LT(flat.at("change"), 0);
   EXPECT_LT(steep.at("change"), flat.at("change"));
   EXPECT_LT(steep.at("steps"), flat.at("steps"));
-  for (const json& r : {flat, steep}) {
-    EXPECT_GT(r.at("error_over_bound"), 0);
-    EXPECT_LE(r.at("error_over_bound"), 1);
-    EXPECT_EQ(r.at("within_bound"), 40);
+  for (const json& r : {flat, steep})
     EXPECT_LE(r.at("steps").get<double>(), r.at("allowed_steps").get<double>());
-  }
 }
 
 // Theorem 3.4 needs γ in its logarithm: an error along a flat direction of H leads out uphill.
@@ -75,13 +72,6 @@ TEST(LiuTalwarProbes, TreeNoiseNormNeedsRootOfLogarithmAtSmallDimension) {
   EXPECT_LT(ratio(16), 2);
 }
 
-TEST(LiuTalwarProbes, CoupledEscapesDivergeByHessianPowers) {
-  const json r =
-      probe("coupling", {{"gamma", 0.04}, {"offset", 1}, {"steps", 60}, {"hessians", 5}});
-  EXPECT_LE(r.at("largest_relative_error"), 1e-9);
-  EXPECT_GE(r.at("least_growth_over_bound"), 1 - 1e-9);
-}
-
 // Lemma 3.9: within Γ steps one of any two points leaves; within half of them the pairs that only
 // their distance drives apart stay.
 TEST(LiuTalwarProbes, OneOfTwoStuckPointsLeavesWithinGammaAndNotWithinHalf) {
@@ -92,12 +82,11 @@ TEST(LiuTalwarProbes, OneOfTwoStuckPointsLeavesWithinGammaAndNotWithinHalf) {
   EXPECT_LE(free(0.5), 50);
 }
 
-// Claim 3.6 holds; Claim 3.7 does with t for its Γ.
+// Claim 3.7 holds with t for its Γ.
 TEST(LiuTalwarProbes, DistanceClaimNeedsStepsForItsGamma) {
   const json r = probe("quadratic-paths", {{"paths", 20000}});
-  EXPECT_EQ(r.at("above_36"), 0);
-  EXPECT_GT(r.at("above_37"), 0);
-  EXPECT_EQ(r.at("above_37_by_steps"), 0);
+  EXPECT_GT(r.at("above"), 0);
+  EXPECT_EQ(r.at("above_by_steps"), 0);
 }
 
 TEST(LiuTalwarProbes, HessianEstimatesStayWithinLemmaOverAnEpoch) {
@@ -124,14 +113,6 @@ TEST(LiuTalwarProbes, OracleErrorsHalveWithFourTimesTheBatch) {
     EXPECT_NEAR(small[oracle] / large[oracle], 2, 0.4) << oracle;
   EXPECT_NEAR(small[1] / near[1], 10, 1);
   EXPECT_NEAR(small[3] / near[3], 10, 1);
-}
-
-// Lemma 3.2, with 1/6 for its 1/16, where |∇F| ≥ γ; an error along the gradient leaves 3/10.
-TEST(LiuTalwarProbes, InexactStepsMeetDescentLemma) {
-  const json r = probe("descent", {{"problem", "cosine-saddle"}, {"gamma", 0.1}, {"pairs", 2000}});
-  EXPECT_EQ(r.at("above_sixth"), 0);
-  EXPECT_EQ(r.at("above_first"), 0);
-  EXPECT_GT(r.at("largest_change"), -0.4) << "the points near saddles are the hard ones";
 }
 
 TEST(LiuTalwarProbes, RampTakesFourTimesTheStepsAtHalfTheSlope) {
@@ -183,7 +164,7 @@ TEST(LiuTalwarClaims, HaveTheVerdictsOfTheErrata) {
     const Finding f = finding_of(std::string("liu-talwar-2025/") + claim, Scale::quick);
     EXPECT_EQ(f.verdict, Verdict::fails) << claim << ": " << f.measured;
   }
-  for (const char* claim : {"5", "1-2-fixed-batches", "1-2-applied"}) {
+  for (const char* claim : {"1-2-fixed-batches", "1-2-applied", "14"}) {
     const Finding f = finding_of(std::string("liu-talwar-2025/") + claim, Scale::quick);
     EXPECT_EQ(f.verdict, Verdict::holds) << claim << ": " << f.measured;
   }

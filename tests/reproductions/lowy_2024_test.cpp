@@ -23,21 +23,6 @@ namespace {
 using lowy_2024_exhibit::crossing;
 using nlohmann::json;
 
-// The log-ratios of two data sets fill an interval that holds 0 and is as long as λ times the range
-// of the scores' difference.
-TEST(LowyProbes, MechanismLogRatiosSpanScoreRange) {
-  for (const int d : {1, 2}) {
-    const json r = compute_probe("lowy-2024/exact-exponential-mechanism",
-                                 {{"dimension", d}, {"pairs", 10}, {"records", 5}});
-    const double ratio = r.at("log_ratio_over_bound"), spread = r.at("spread_over_bound");
-    EXPECT_GT(spread, 0);
-    EXPECT_LE(spread, 1 + 1e-12);
-    EXPECT_GE(ratio, 0.5 * spread * (1 - 1e-12));
-    EXPECT_LE(ratio, spread * (1 + 1e-9));
-    EXPECT_LE(r.at("tail_over_bound"), 1);
-  }
-}
-
 // A sum of n rows of norm 1, projected to k: its length changes by a relative 1/√k.
 TEST(LowyProbes, ProjectionDeviationFallsAsInverseRootOfDimension) {
   const auto median_at = [](int k) {
@@ -52,20 +37,6 @@ TEST(LowyProbes, ProjectionDeviationFallsAsInverseRootOfDimension) {
   EXPECT_GT(few, 0.2);
   EXPECT_LT(few, 1.2);
   EXPECT_NEAR(std::log(few / many), 0, 0.5);
-}
-
-// Without the cap a stretched map moves a gradient by more than is charged, unless it is clipped.
-TEST(LowyProbes, CapBoundsSensitivityOfStretchedMap) {
-  const auto moved = [](double cap) {
-    return compute_probe("lowy-2024/projected-sensitivity",
-                         {{"stretch", 100}, {"cap", cap}, {"maps", 2}});
-  };
-  const json capped = moved(2), free = moved(1e9);
-  EXPECT_LE(capped.at("clipped"), 1 + 1e-12);
-  EXPECT_LE(capped.at("capped"), 1 + 1e-12);
-  EXPECT_GT(capped.at("capped"), 0.7);
-  EXPECT_LE(free.at("clipped"), 1 + 1e-12);
-  EXPECT_GT(free.at("capped"), 10);
 }
 
 TEST(LowyProbes, ProjectedRunUsesScheduleOfItsDimension) {
@@ -233,11 +204,7 @@ TEST(LowyClaims, FormulasDecideClaimsThatNeedNoRun) {
   EXPECT_EQ(finding_by_formulas("lowy-2024/non-smooth-quasar").verdict, Verdict::holds);
   EXPECT_EQ(finding_by_formulas("lowy-2024/c15").verdict, Verdict::holds);
   EXPECT_NEAR(*finding_by_formulas("lowy-2024/c15").value, -3.0 / 7, 1e-3);
-  const Finding period = finding_by_formulas("lowy-2024/c1-period");
-  EXPECT_EQ(period.verdict, Verdict::holds);
-  EXPECT_NEAR(*period.value, 8.3, 0.1);  // c²/2 at ε = 1, δ = 1e-6
   EXPECT_EQ(finding_by_formulas("lowy-2024/c3-tail-printed").verdict, Verdict::fails);
-  EXPECT_EQ(finding_by_formulas("lowy-2024/c18").verdict, Verdict::holds);
   EXPECT_EQ(finding_by_formulas("lowy-2024/section-6-example").verdict, Verdict::fails);
   EXPECT_EQ(finding_by_formulas("lowy-2024/corollary-e.4").verdict, Verdict::fails);
   const Finding noise = finding_by_formulas("lowy-2024/c9-privacy");
@@ -261,7 +228,7 @@ TEST(LowyClaims, CurvatureFarBelowPromiseConfirmsNothing) {
                       })
         .verdict;
   };
-  EXPECT_EQ(verdict(0.1), Verdict::bound_met);
+  EXPECT_EQ(verdict(0.1), Verdict::inconclusive);
   EXPECT_EQ(verdict(-5e-3), Verdict::holds);  // 0.25 of the promise
   EXPECT_EQ(verdict(-2e-2), Verdict::fails);
 }

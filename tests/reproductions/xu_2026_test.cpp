@@ -2,15 +2,21 @@
 // xu-2026: lemmas and laws that formulas decide.
 #include <cmath>
 #include <complex>
+#include <map>
+#include <string>
+#include <utility>
 
 #include <gtest/gtest.h>
 
 #include "dpsosp/baselines/dp_sgda.hpp"
+#include "dpsosp/core/errors.hpp"
 #include "dpsosp/core/stream.hpp"
+#include "dpsosp/experiments/run.hpp"
 #include "dpsosp/privacy/unsound_curator.hpp"
 #include "dpsosp/problems/records.hpp"
 #include "findings.hpp"
 #include "lemmas.hpp"
+#include "printed_noise.hpp"
 #include "weak_risk.hpp"
 
 namespace dpsosp::xu_2026_test {
@@ -42,13 +48,6 @@ TEST(XuLemma4, DescentAscentRunsAwayFromConditionThree) {
   EXPECT_GT(saddle_over_lemma_4(3.1, 20000), saddle_over_lemma_4(3.1, 1000));
   EXPECT_GT(saddle_over_lemma_4(5, 1000), 1e10);
   EXPECT_EQ(finding_by_formulas("xu-2026/lemma-4").verdict, Verdict::fails);
-}
-
-TEST(XuLemma5, SizesOfProofMeetItsConditionsAndThoseStatedDoNot) {
-  EXPECT_TRUE(lemma_5(1e6, 120, 0.1, 1e-6).conditions);
-  EXPECT_FALSE(lemma_5(1e6, 120, 0.1, 1e-6).conditions_as_stated);
-  EXPECT_TRUE(lemma_5(1e6, 120, 2, 1e-6).conditions_as_stated);
-  EXPECT_EQ(finding_by_formulas("xu-2026/lemma-5").verdict, Verdict::holds);
 }
 
 TEST(XuLemma7, StepsOfItsSizesDoNotReachTheBall) {
@@ -166,8 +165,43 @@ TEST(WeakRisk, WorstCaseHasClaimedExponents) {
   EXPECT_NEAR(std::log(many / few) / std::log(100), -1, 0.05);
 }
 
-TEST(XuRemark3, FindingNeedsFirstOrderQueriesOfOursAlone) {
-  EXPECT_EQ(finding_of("xu-2026/remark-3", Scale::quick).verdict, Verdict::holds);
+RunResult with_printed_noise(std::map<std::string, std::string> settings) {
+  settings["release"] = "printed";
+  RunSpec spec;
+  spec.algorithm = "xu-2026/dp-rgda";
+  spec.problem = "cosine-minimax";
+  spec.variant = Variant::printed;
+  spec.schedule = Schedule::paper;
+  spec.settings = std::move(settings);
+  spec.records = 3000;
+  spec.epsilon = 2;
+  spec.observations = 0;
+  return compute_run(describe(spec));
+}
+
+// The noise of Algorithm 3 and that of Lemma 8 run, whatever they cost, and say so.
+TEST(XuPrintedNoise, RunsAndIsLabelledViolated) {
+  for (const char* objective : {"empirical", "population"}) {
+    const RunResult r = with_printed_noise({{"objective", objective}});
+    EXPECT_EQ(r.privacy.label, PrivacyLabel::violated) << objective;
+    EXPECT_GT(r.privacy.spent, 2) << objective;
+  }
+}
+
+TEST(XuPrintedNoise, IsRefusedWithoutThePapersSchedule) {
+  RunSpec spec;
+  spec.algorithm = "xu-2026/dp-rgda";
+  spec.problem = "cosine-minimax";
+  spec.settings = {{"release", "printed"}};
+  EXPECT_THROW(compute_run(describe(spec)), InputError);
+}
+
+TEST(XuLemma8, OneQueryShowsASampledRecord) {
+  // S₂/n, whether or not the record is drawn: 2492 of 1e6; C₂ = 100 needs n = 1e9
+  EXPECT_NEAR(lemma_8_query_delta(1, 1e6), 2.49e-3, 1e-5);
+  EXPECT_NEAR(lemma_8_query_delta(100, 1e9), 2.49e-5, 1e-7);
+  EXPECT_LT(lemma_8_query_delta(1000, 1e6), 1e-6);
+  EXPECT_GT(lemma_8_lower_epsilon(1, 1e6), 1100);
 }
 
 }  // namespace

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
-#include <bit>
 #include <cmath>
 #include <limits>
 #include <optional>
@@ -17,6 +16,9 @@ constexpr std::string_view key = "liu-talwar-2025/adaptive-spider";
 constexpr double a = 2.0;  // replace-one
 
 double square(double x) { return x * x; }
+
+/// As count_of, of any size: a run of that many steps is refused when its schedule is made.
+double whole(double value) { return std::max(1.0, std::ceil(value * (1.0 - 1e-12) - 1e-9)); }
 
 /// A batch that a sensitivity requires is rounded up exactly, so that no charge exceeds its share.
 /// One that accuracy requires may lie 1e-9 above an integer and is then that integer.
@@ -41,19 +43,16 @@ Numbers numbers_at(const ProblemNumbers& f,
   Numbers s{};
   s.alpha = alpha;
   s.drift_threshold = kappa;
-  s.steps = count_of(key, "steps", k.c_steps * B * M / square(alpha));
+  s.steps = whole(k.c_steps * B * M / square(alpha));
   s.escape_radius = std::sqrt(alpha / rho);
-  s.escapes_per_refresh =
-      sw.tau_mode == TauMode::one
-          ? 1
-          : count_of(key, "escapes", k.c_tau * G * std::sqrt(rho) / (M * std::sqrt(alpha)));
-  s.escape_steps = count_of(
-      key,
-      "escape steps",
-      std::log(2.0 * M * d / (k.theta_escape * curvature)) / std::log1p(curvature / (2.0 * M)));
+  s.escapes_per_refresh = sw.tau_mode == TauMode::one
+                              ? 1
+                              : whole(k.c_tau * G * std::sqrt(rho) / (M * std::sqrt(alpha)));
+  s.escape_steps = whole(std::log(2.0 * M * d / (k.theta_escape * curvature)) /
+                         std::log1p(curvature / (2.0 * M)));
   // The noise of Gaussian increments accumulates, so an epoch has at most κ/α of them.
-  s.max_leaves = tree || !adaptive ? s.steps : count_of(key, "leaves", kappa / alpha);
-  s.levels = static_cast<double>(std::bit_width(static_cast<std::uint64_t>(s.max_leaves)));
+  s.max_leaves = tree || !adaptive ? s.steps : whole(kappa / alpha);
+  s.levels = 1.0 + std::ilogb(s.max_leaves);
   s.escape_deviation = k.theta_escape * alpha / std::sqrt(d);
 
   // Within an epoch the lengths of the steps sum to κ/M if drift is linear; their squares sum to κ
@@ -70,9 +69,8 @@ Numbers numbers_at(const ProblemNumbers& f,
   } else {
     s.refresh_deviation = k.theta_tree * alpha / std::sqrt(2.0 * d);
     refresh_sensitivity = s.refresh_deviation * std::sqrt(2.0 * phi);
-    s.increment_deviation =
-        adaptive ? k.theta_tree * alpha / std::sqrt(2.0 * d * static_cast<double>(s.max_leaves))
-                 : k.theta_tree * alpha / (std::sqrt(2.0 * d) * largest_move);
+    s.increment_deviation = adaptive ? k.theta_tree * alpha / std::sqrt(2.0 * d * s.max_leaves)
+                                     : k.theta_tree * alpha / (std::sqrt(2.0 * d) * largest_move);
     s.gradient_sensitivity = s.increment_deviation * std::sqrt(2.0 * phi);
   }
   // Mean squared error: G²/b_O1 of O1, κM/c₂ or (MD)²/b₂ of an epoch's increments.
@@ -85,17 +83,15 @@ Numbers numbers_at(const ProblemNumbers& f,
   } else {
     s.increment_batch = batch_for(a * M / s.gradient_sensitivity, square(M * largest_move) / stat);
   }
-  const double T = static_cast<double>(s.steps);
+  const double T = s.steps;
   const double path = k.c_path * B * M / alpha;                      // S
   const double escapes = B * std::sqrt(rho) / std::pow(alpha, 1.5);  // E
   s.refreshes = 1.0 + (linear ? path / kappa : k.c_path * B / (M * kappa));
-  if (!tree && adaptive) s.refreshes += T / static_cast<double>(s.max_leaves);
+  if (!tree && adaptive) s.refreshes += T / s.max_leaves;
   if (hessian) {
-    s.refreshes += escapes / static_cast<double>(s.escapes_per_refresh);
+    s.refreshes += escapes / s.escapes_per_refresh;
     s.hessian_sensitivity = s.escape_deviation / s.escape_radius *
-                            std::sqrt(2.0 * phi /
-                                      (static_cast<double>(s.escape_steps) *
-                                       static_cast<double>(s.escapes_per_refresh)));
+                            std::sqrt(2.0 * phi / (s.escape_steps * s.escapes_per_refresh));
     const double accuracy = square(k.theta_hessian) * rho * alpha;
     s.hessian_batch = batch_for(a * M / s.hessian_sensitivity, M * M / accuracy);
     s.hessian_batch_rate = std::max(a * rho / s.hessian_sensitivity,
@@ -115,16 +111,19 @@ Numbers solve(
   const bool paper = sw.noise == SpiderNoise::tree && sw.batch == SpiderBatch::adaptive &&
                      sw.escape == EscapeKind::hessian_power && sw.tau_mode == TauMode::repaired;
   const double kappa_unit = sw.drift_kind == DriftKind::linear ? f.G : square(f.G / f.M);
+  // Steps are at most 1e15; beyond, where nothing runs, the formulas have no end.
+  const bool runs = records <= 1e15;
   const auto best_at = [&](double alpha) {
     if (paper) return numbers_at(f, phi, alpha, k.c_drift * f.G, sw, k);
     std::optional<Numbers> best;
-    for (double kappa = 1e-8 * kappa_unit; kappa <= 1e4 * kappa_unit; kappa *= 1.1) {
+    for (double kappa = (runs ? 1e-8 : 1e-30) * kappa_unit; kappa <= 1e4 * kappa_unit;
+         kappa *= 1.1) {
       const Numbers s = numbers_at(f, phi, alpha, kappa, sw, k);
       if (!best || s.records < best->records) best = s;
     }
     return *best;
   };
-  const double low = std::sqrt(k.c_steps * f.B * f.M * 1e-15) * 1.001;
+  const double low = std::sqrt(k.c_steps * f.B * f.M * (runs ? 1e-15 : 1e-45)) * 1.001;
   const double high = 1e3 * f.G;
   const double alpha =
       smallest_alpha(low, high, [&](double at) { return best_at(at).records <= records; });
@@ -190,8 +189,7 @@ Numbers printed_at(const ProblemNumbers& f, double epsilon, double alpha, const 
   s.gradient_sensitivity = 2.0 * f.G / s.refresh_batch;
   s.hessian_sensitivity = 2.0 * f.M / s.hessian_batch;
   const double path = knobs.c_path * f.B * f.M / alpha;  // S
-  s.records = 2.0 * s.refreshes * s.refresh_batch + 2.0 * path / f.M * s.batch_rate +
-              2.0 * static_cast<double>(s.steps);
+  s.records = 2.0 * s.refreshes * s.refresh_batch + 2.0 * path / f.M * s.batch_rate + 2.0 * s.steps;
   return s;
 }
 
@@ -262,9 +260,9 @@ Scheduled AdaptiveSpider::schedule(Schedule kind,
   };
   const Numbers e = numbers();
   s.alpha = e.alpha;
-  p.steps = e.steps;
+  p.steps = count_of(key, "steps", e.steps);
   p.drift_threshold = e.drift_threshold;
-  p.max_leaves = e.max_leaves;
+  p.max_leaves = count_of(key, "leaves", e.max_leaves);
   p.tree_deviation = e.tree_deviation > 0 ? e.tree_deviation : p.tree_deviation;
   p.refresh_deviation = e.refresh_deviation > 0 ? e.refresh_deviation : p.refresh_deviation;
   p.increment_deviation = e.increment_deviation > 0 ? e.increment_deviation : p.increment_deviation;
@@ -272,8 +270,8 @@ Scheduled AdaptiveSpider::schedule(Schedule kind,
   p.oracle.increment_batch =
       e.increment_batch > 0 ? count_of(key, "records", e.increment_batch) : p.oracle.refresh_batch;
   p.batch_rate = e.batch_rate > 0 ? e.batch_rate : p.batch_rate;
-  p.escape.steps = e.escape_steps;
-  p.escape.escapes_per_refresh = e.escapes_per_refresh;
+  p.escape.steps = count_of(key, "escape steps", e.escape_steps);
+  p.escape.escapes_per_refresh = count_of(key, "escapes", e.escapes_per_refresh);
   p.escape.radius = e.escape_radius;
   p.escape.deviation = e.escape_deviation;
   p.escape.kick_deviation = knobs.theta_escape * e.alpha / std::sqrt(f.d);

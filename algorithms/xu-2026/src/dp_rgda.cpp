@@ -244,7 +244,12 @@ const AlgorithmCard& DpRgda::card() const {
       .utility = Utility::heuristic,
       .needs_dual = true,
       .numbers_version = 2};
-  return card;
+  static const AlgorithmCard with_printed_noise = [] {
+    AlgorithmCard same = card;
+    same.printed_privacy = PrivacyLabel::violated;
+    return same;
+  }();
+  return parameters.release == Release::printed ? with_printed_noise : card;
 }
 
 Fields DpRgda::fields() {
@@ -275,6 +280,9 @@ Fields DpRgda::fields() {
             p.deviation,
             not_negative,
             "sigma of a record's gradient, for the population schedule; 0 = the gradient bound"),
+      field("release",
+            p.release,
+            "noise of schedule = paper: the accountant's, or as printed, which is not private"),
   };
   p.oracle.add_fields(f);
   return f;

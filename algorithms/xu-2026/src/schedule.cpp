@@ -128,7 +128,18 @@ Scheduled paper(DpRgdaParameters& p,
   p.oracle.increment_clip = IncrementClip::fixed;
 
   Scheduled s{.rule = {}, .alpha = erm.alpha, .utility = Utility::disputed, .note = {}};
-  if (calibrator == Calibrator::rdp) {
+  if (p.release == Release::printed) {
+    s.rule = filter_rule(budget, calibrator);
+    const double T = static_cast<double>(p.steps), q = static_cast<double>(p.period);
+    // Algorithm 3, lines 1 and 2, c = 1, over the replace-one sensitivity 2C/S of a mean of S
+    const auto ratio = [&](Index batch, double queries) {
+      const auto size = static_cast<double>(batch);
+      return std::sqrt(-std::log(budget.delta)) / budget.epsilon *
+             std::max(1.0, size * std::sqrt(queries) / n) / 2.0;
+    };
+    p.oracle.refresh_noise = ratio(p.oracle.refresh_batch, T / q);
+    p.oracle.increment_noise = ratio(p.oracle.increment_batch, T);
+  } else if (calibrator == Calibrator::rdp) {
     DpRgda run;
     run.parameters = p;
     const auto plan = run.plan(facts);
@@ -145,7 +156,10 @@ Scheduled paper(DpRgdaParameters& p,
     p.oracle.increment_noise =
         noise_ratio_for(0.5 * s.rule.capacity, static_cast<double>(plan[1].count));
   }
-  s.note = "the proof's K = 1 keeps the printed dual at y_0; noise by this suite's accountant";
+  s.note =
+      p.release == Release::printed
+          ? "the noise of Algorithm 3 with c = 1 is not (eps, delta)-DP (docs/errata.md, X7)"
+          : "the proof's K = 1 keeps the printed dual at y_0; noise by this suite's accountant";
   if (erm.alpha >= M) s.utility = Utility::vacuous;
   return s;
 }
@@ -172,6 +186,8 @@ Scheduled DpRgda::schedule(Schedule kind,
                            Calibrator calibrator) {
   require_dual(card(), facts);
   if (facts.dual_kind == DualKind::shared) parameters.dual_release = DualRelease::released;
+  if (parameters.release == Release::printed && kind != Schedule::paper)
+    throw InputError("xu-2026/dp-rgda: release = printed is of schedule = paper");
   if (parameters.objective == ObjectiveKind::population)
     return kind == Schedule::paper
                ? paper_population_schedule(parameters, facts, budget, calibrator)

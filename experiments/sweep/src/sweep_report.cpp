@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <map>
 #include <optional>
 #include <set>
@@ -388,13 +389,41 @@ plots::Table slopes_table(const std::vector<Slope>& slopes, std::string id, std:
   return t;
 }
 
+namespace {
+
+/// That records are simulated, and the sizes where they are beyond those of data sets.
+std::string simulated_note(const Sweep& sweep, const Part& part) {
+  bool simulated = false;
+  Index most = 0;
+  double least = std::numeric_limits<double>::infinity();
+  for (const dpsosp::Cell& c : cells_of(sweep, part)) {
+    const auto& settings = sweep.arms[c.arm].spec.problem_settings;
+    const auto sampling = settings.find("sampling");
+    if (sampling == settings.end() || (sampling->second != "whole" && sampling->second != "stream"))
+      continue;
+    simulated = true;
+    for (const Job& job : c.runs) {
+      most = std::max(most, job.run()->records);
+      least = std::min(least, job.run()->epsilon);
+    }
+  }
+  if (!simulated) return "";
+  const bool many = most > 1'000'000'000, private_beyond = least < 0.01;
+  if (!many && !private_beyond) return " Records are simulated.";
+  return fmt::format(" Records are simulated{}{}, beyond any data set.",
+                     many ? fmt::format(", up to n = {:g}", static_cast<double>(most)) : "",
+                     private_beyond ? fmt::format(", down to ε = {:g}", least) : "");
+}
+
+}  // namespace
+
 plots::Table cells_table(const Runs& runs, const Sweep& sweep, const Part& part, std::string id) {
   const std::vector<std::string> metrics = shown_metrics(sweep, part);
   plots::Table t;
   t.id = std::move(id);
   t.title = fmt::format("{}: {}", sweep.title, part.name);
   t.sweep = sweep.name;
-  t.caption = "Median [smallest, largest] over seeds.";
+  t.caption = "Median [smallest, largest] over seeds." + simulated_note(sweep, part);
   if (!part.note.empty()) t.caption += " " + part.note;
   t.row_header = "cell";
   plots::ColumnGroup columns{"", {"solved α", "estimate's error"}};

@@ -1,58 +1,40 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
-#include <map>
+#include <set>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "contents_texts.hpp"
 #include "dpsosp/algorithms/registry.hpp"
 #include "dpsosp/experiments/study.hpp"
-#include "dpsosp/experiments/toml_reader.hpp"
 #include "stored.hpp"
 #include "written.hpp"
 
 namespace dpsosp::report {
 namespace {
 
-constexpr std::size_t most_highlights = 7;
 constexpr std::string_view rule =
     "A finding stands here where every claim that it names has the word that its sentence rests on "
-    "in "
-    "these runs; the list is that of the report, in its order, and at most seven are shown. "
-    "Numbers in "
-    "a sentence are filled in from the runs.";
+    "in these runs. The list is that of docs/findings.md, which has the numbers, in its order.";
 
-/// How many of the methods that were measured in n, d and ε have each interval in its zone.
-std::optional<Highlight> kept_rates(const std::vector<ForestGroup>& forest) {
-  Highlight h;
-  std::map<std::string, bool> methods;
+/// The intervals of the methods that were measured in n, d and ε and have each in its zone.
+std::vector<Rate> kept_rates(const std::vector<ForestGroup>& forest) {
+  std::vector<Rate> kept;
+  std::set<std::string> methods;
   for (const ForestGroup& g : forest)
     for (const ForestRow& row : g.rows) {
       if (row.rates.size() < 3) continue;
       const bool within = std::ranges::all_of(
           row.rates, [](const Rate& r) { return r.low >= r.zone_low && r.high <= r.zone_high; });
       // One statement a method and sweep: others repeat its slopes.
-      const auto [method, fresh] =
-          methods.emplace(row.rates.front().sweep + row.rates.front().arm, within);
-      if (!fresh || !within) continue;
+      if (!methods.insert(row.rates.front().sweep + row.rates.front().arm).second || !within)
+        continue;
       for (Rate r : row.rates) {
         r.arm = row.method;
-        h.intervals.push_back(std::move(r));
+        kept.push_back(std::move(r));
       }
-      h.claims.push_back(row.claim);
     }
-  const auto all = std::ranges::count_if(methods, [](const auto& m) { return m.second; });
-  if (all == 0) return {};
-  h.sentence = fmt::format(
-      "Of {} methods that were measured in n, d and ε, {} {} the claimed exponents in all three: "
-      "each interval lies in its zone, as shown. The others are in the forest below.",
-      methods.size(),
-      all,
-      all == 1 ? "has" : "have");
-  h.command = "./run reproduce claims";
-  h.page = "index.html#forest-plot";
-  return h;
+  return kept;
 }
 
 const plots::Panel* panel_of(const Stored& stored,
@@ -70,42 +52,20 @@ const plots::Panel* panel_of(const Stored& stored,
 
 std::vector<Highlight> highlights_of(const Stored& stored, const std::vector<ForestGroup>& forest) {
   std::vector<Highlight> list;
-  if (auto kept = kept_rates(forest)) list.push_back(std::move(*kept));
-  const TomlDocument document(findings_toml(), "findings.toml");
-  for (const TomlNode& node : document.root().at("finding").array()) {
-    const TomlTable t = node.table();
-    t.allow({"sentence", "claims", "word", "exhibit", "figure", "panel", "command"});
-    Highlight h{.sentence = t.at("sentence").text(), .command = t.at("command").text()};
-    bool holds = true;
-    const std::string word = t.at("word").text();
-    for (const TomlNode& id : t.at("claims").array()) {
-      h.claims.push_back(id.text());
-      holds = holds && has_word(stored, h.claims.back(), word);
+  for (const WrittenFinding& f : written_findings()) {
+    if (!std::ranges::all_of(f.words,
+                             [&](const auto& w) { return has_word(stored, w.first, w.second); }))
+      continue;
+    Highlight h{.sentence = f.sentence, .command = f.commands.front()};
+    for (const auto& [claim, unused] : f.words) h.claims.push_back(claim);
+    if (f.rates) h.intervals = kept_rates(forest);
+    if (!f.figure.empty())
+      if (const plots::Panel* p = panel_of(stored, f.exhibit, f.figure, f.panel)) h.panel = *p;
+    if (!h.claims.empty()) {
+      std::string file = h.claims.front();
+      std::ranges::replace(file, '/', '-');
+      h.page = fmt::format("claims/{}.html", file);
     }
-    if (t.has("figure"))
-      if (const plots::Panel* p = panel_of(stored,
-                                           t.at("exhibit").text(),
-                                           t.at("figure").text(),
-                                           static_cast<std::size_t>(t.at("panel").number())))
-        h.panel = *p;
-    h.sentence = filled(h.sentence, stored);
-    if (!holds || h.sentence.empty() || list.size() >= most_highlights) continue;
-    std::string file = h.claims.front();
-    std::ranges::replace(file, '/', '-');
-    h.page = fmt::format("claims/{}.html", file);
-    list.push_back(std::move(h));
-  }
-  // How much is refuted is a finding whatever it is.
-  std::vector<WordCounts> words = words_of(stored);
-  if (!words.empty() && list.size() < most_highlights) {
-    const WordCounts& all = words.back();
-    Highlight h{
-        .sentence = fmt::format("Of {} statements that the papers print, this many are:", all.all),
-        .page = "index.html#words",
-        .command = "./run reproduce claims"};
-    for (const auto& [unused, word] : words_of(Headline{}).list)
-      if (const auto count = all.counts.find(std::string(word)); count != all.counts.end())
-        h.bars.emplace_back(std::string(word), count->second);
     list.push_back(std::move(h));
   }
   return list;

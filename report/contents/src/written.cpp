@@ -9,6 +9,7 @@
 
 #include "contents_texts.hpp"
 #include "dpsosp/experiments/toml_reader.hpp"
+#include "dpsosp/report/contents.hpp"
 
 namespace dpsosp::report {
 namespace {
@@ -40,6 +41,39 @@ bool has_word(const Stored& stored, std::string_view claim, std::string_view wor
   return found != claims.end() &&
          to_string(stored.findings()[static_cast<std::size_t>(found - claims.begin())].headline) ==
              word;
+}
+
+std::vector<WrittenFinding> written_findings() {
+  std::vector<WrittenFinding> list;
+  const TomlDocument document(findings_toml(), "findings.toml");
+  for (const TomlNode& node : document.root().at("finding").array()) {
+    const TomlTable t = node.table();
+    t.allow({"sentence", "text", "words", "rates", "exhibit", "figure", "panel", "commands"});
+    WrittenFinding f{.sentence = t.at("sentence").text(), .text = t.at("text").text()};
+    for (const auto& [claim, word] : t.at("words").table().entries())
+      f.words.emplace_back(claim, word.text());
+    f.rates = t.has("rates") && t.at("rates").boolean();
+    if (t.has("figure")) {
+      f.exhibit = t.at("exhibit").text();
+      f.figure = t.at("figure").text();
+      f.panel = static_cast<std::size_t>(t.at("panel").number());
+    }
+    for (const TomlNode& command : t.at("commands").array()) f.commands.push_back(command.text());
+    list.push_back(std::move(f));
+  }
+  return list;
+}
+
+std::string findings_page() {
+  const TomlDocument document(findings_toml(), "findings.toml");
+  std::string page = "# Findings\n\n" + document.root().at("head").text();
+  int number = 0;
+  for (const WrittenFinding& f : written_findings()) {
+    page += fmt::format("\n**{}. {}**\n\n{}", ++number, f.sentence, f.text);
+    for (const std::string& command : f.commands)
+      page += fmt::format("{}    {}\n", command == f.commands.front() ? "\n" : "", command);
+  }
+  return page + "\n" + document.root().at("end").text();
 }
 
 std::vector<std::string> summaries_of(const Stored& stored, std::string_view exhibit) {

@@ -45,7 +45,6 @@ std::string forest_file(const std::vector<ForestGroup>& groups);
 Html interval_svg(const std::vector<Rate>& rates);
 /// The same for a card: rows of one method together.
 Html small_interval_svg(const std::vector<Rate>& rates, const Site& site);
-Html bars_svg(const std::vector<std::pair<std::string, double>>& bars);
 
 /// Levels of one cell of the league, the start dotted. \param narrow  for small screens
 Html levels_svg(const LeagueCell& cell, const Site& site, bool narrow);

@@ -18,6 +18,7 @@ constexpr Definition definitions[] = {
      "An upper bound that every level respects, with this suite’s constants where the paper prints "
      "none, or to which the ratio does not rise; the exponent is another in this range, better or "
      "flatter, or is not pinned down. It supports the bound and not the exponent."},
+    {"vacuous", "A bound that nothing in reach could have broken: it says nothing here."},
     {"refuted",
      "A measurement, or a derivation under the source’s own hypotheses, contradicts it."},
     {"slip", "An error of text or constants that leaves the result standing."},
@@ -29,8 +30,6 @@ Html highlight_html(const Highlight& h, const Place& place) {
     drawing = small_interval_svg(h.intervals, place.site);
   else if (h.panel)
     drawing = small_panel_svg(*h.panel, place.site);
-  else if (!h.bars.empty())
-    drawing = bars_svg(h.bars);
   Html sentence = prose(h.sentence, place);
   if (!h.page.empty()) sentence += text(" ") + link_to(h.page, "More", place);
   return element("li", element("p", sentence) + drawing + command_box(h.command));

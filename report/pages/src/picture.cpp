@@ -65,30 +65,4 @@ Html picture_svg(const Picture& picture) {
                  inside);
 }
 
-Html bars_svg(const std::vector<std::pair<std::string, double>>& bars) {
-  double most = 1;
-  for (const auto& [word, count] : bars) most = std::max(most, count);
-  Html inside;
-  double y = 4;
-  for (const auto& [word, count] : bars) {
-    const std::string_view css = word_class(word);
-    inside += svg_text(84, y + 12, text(short_word(word)), "end");
-    inside +=
-        empty_element("rect",
-                      {{"class", css.empty() ? std::string("barfill") : fmt::format("k-{}", css)},
-                       {"x", "90"},
-                       {"y", px(y)},
-                       {"width", px(std::max(1.0, count / most * 96))},
-                       {"height", "15"},
-                       {"stroke-width", "1.5"}});
-    inside += svg_text(96 + count / most * 96, y + 12, text(short_number(count)), "start", "lab");
-    y += 22;
-  }
-  return element("svg",
-                 {{"viewBox", fmt::format("0 0 224 {}", px(y + 2))},
-                  {"role", "img"},
-                  {"aria-label", "Counts"}},
-                 inside);
-}
-
 }  // namespace dpsosp::report

@@ -122,6 +122,10 @@ constexpr std::array words = std::to_array<Word>(
       "bound",
       "bound met",
       R"(<circle cx="6" cy="6" r="4" stroke-width="2"/>)"},
+     {"vacuous",
+      "vacuous",
+      "vacuous",
+      R"(<circle cx="6" cy="6" r="4" stroke-width="2" stroke-dasharray="2 2"/>)"},
      {"refuted", "refuted", "refuted", R"(<rect x="1.6" y="1.6" width="8.8" height="8.8"/>)"},
      {"slip",
       "slip",
@@ -243,7 +247,8 @@ const std::vector<std::string_view>& headline_words() {
   return list;
 }
 std::string_view worst_word(const std::vector<std::string_view>& given) {
-  for (const char* word : {"refuted", "open", "slip", "bound met, exponent open", "confirmed"})
+  for (const char* word :
+       {"refuted", "open", "slip", "vacuous", "bound met, exponent open", "confirmed"})
     if (std::ranges::find(given, word) != given.end()) return word;
   return {};
 }

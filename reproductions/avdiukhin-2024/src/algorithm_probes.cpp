@@ -14,45 +14,7 @@
 namespace dpsosp {
 
 using avdiukhin_2024::DpSgd;
-using avdiukhin_2024::NoisySgd;
 using namespace avdiukhin_2024_probe;
-
-namespace {
-
-class Path final : public Observer {
- public:
-  void iterate(Index /*t*/, ConstVectorRef x) override { points.emplace_back(x); }
-  std::vector<Vector> points;
-};
-
-}  // namespace
-
-ClippingApart::Result avdiukhin_2024_probe::clipping_apart(const ClippingApart& parameters,
-                                                           std::uint64_t seed) {
-  const auto family = find_problem(parameters.problem);
-  const Problem problem =
-      family->make({.records = parameters.records, .seed = seed, .data_seed = seed});
-  NoisySgd unclipped;
-  DpSgd clipped;
-  if (parameters.deviation)
-    unclipped.parameters.deviation = unclipped.parameters.largest_deviation = *parameters.deviation;
-  unclipped.schedule(
-      Schedule::practical, problem.facts, {.epsilon = 1.0, .delta = 1e-5}, Calibrator::cks);
-  unclipped.parameters.clip *= parameters.share;
-  clipped.parameters = unclipped.parameters;
-  const StreamKey key{.seed = seed, .purpose = Purpose::algorithm};
-  ClipLog log;
-  UnsoundCurator without(problem.facts, *problem.records, key, {.no_clipping = true}, &log);
-  UnsoundCurator with(problem.facts, *problem.records, key, {});
-  Path free, held;
-  unclipped.run(without, Stream(key), free);
-  clipped.run(with, Stream(key), held);
-  std::int64_t parted = -1;
-  for (std::size_t t = 0; parted < 0 && t < free.points.size(); ++t)
-    if (t >= held.points.size() || free.points[t] != held.points[t])
-      parted = static_cast<std::int64_t>(t);
-  return {.iterates = free.points.size(), .first_violation = log.first_violation, .parted = parted};
-}
 
 IndependentTests::Result avdiukhin_2024_probe::independent_tests(const IndependentTests& parameters,
                                                                  std::uint64_t seed) {

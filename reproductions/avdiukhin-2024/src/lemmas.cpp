@@ -66,87 +66,38 @@ Finding logarithmic_escape(const Evidence& e) {
       "not linear in ln n with a slope near 1/2");
 }
 
-const std::vector<std::int64_t> escape_steps_seen{1, 10, 20, 50};
-
-std::vector<JobCell> lemma_b8_cells(const Study& study) {
-  return {probe_cell(
-      study,
-      QuadraticEscape{
-          .step_times_curvature = 0.1, .noise = 0.05, .runs = 4000, .steps = escape_steps_seen})};
+std::vector<JobCell> saddle_drop_cells(const Study& study) {
+  return {probe_cell(study, SaddleDrop{.runs = study.scale == Scale::smoke ? 20 : 1000})};
 }
 
-Finding lemma_b8(const Evidence& e) {
-  const auto results = e.cells.front().results<QuadraticEscape::Result>();
+Finding lemma_b11(const Evidence& e) {
+  const auto results = e.cells.front().results<SaddleDrop::Result>();
   if (results.empty()) return nothing_ran();
-  double worst = 0;
-  for (std::size_t k = 0; k < escape_steps_seen.size(); ++k) {
-    const double expected = 0.1 * 0.05 * growth(0.1, static_cast<double>(escape_steps_seen[k]));
-    const double error =
-        expected / std::sqrt(2.0 * 4000);  // of a sample deviation of normal values
-    worst = std::max(worst, std::abs(results.front().deviations.at(k) - expected) / error);
-  }
-  bool between = true;
-  for (int t = 20; t <= 200; ++t) {
-    const double alpha = growth(0.1, t), beta = growth_bound(0.1, t);
-    between = between && beta / 3 <= alpha && alpha <= beta;
-  }
-  return finding(worst <= 4 && between,
-                 fmt::format("within {:.2g} standard errors of ηΔα_{{t}} at t = 1, 10, 20, 50; "
-                             "β_{{t}}/3 ≤ α_{{t}} ≤ β_{{t}} {}",
-                             worst,
-                             between ? "at t = 20..200" : "fails"));
+  const auto& [steps, fallen, risen] = results.front();
+  return finding(fallen >= 1.0 / 3 && risen <= 0.01,
+                 fmt::format("f has fallen by more than 𝓕 after {} steps in {:.1f} % of the runs, "
+                             "and risen by 𝓕/100 in {:.1f} %",
+                             steps,
+                             100 * fallen,
+                             100 * risen),
+                 "f falls too seldom, or rises");
 }
 
-std::vector<JobCell> clipping_cells(const Study& study) {
-  struct Clipped {
-    const char* problem;
-    std::optional<double> deviation;
-    double share;  // of the proved C
-  };
-  std::vector<JobCell> cells;
-  for (const Clipped& c : {Clipped{"double-well", 1.0, 1.0},
-                           Clipped{"double-well", 1.0, 0.5},
-                           Clipped{"glm-sigmoid", {}, 1.0},
-                           Clipped{"glm-sigmoid", {}, 0.05}}) {
-    cells.push_back(probe_cell(
-        study,
-        ClippingApart{
-            .problem = c.problem, .records = 10000, .share = c.share, .deviation = c.deviation},
-        {{"problem", c.problem}, {"share", c.share}},
-        study.scale == Scale::smoke ? 2 : 10));
-  }
-  return cells;
-}
-
-Finding clipping_is_inactive(const Evidence& e) {
-  int count = 0, kept = 0, violated = 0, parted = 0, below = 0;
-  for (const JudgedCell& cell : e.cells) {
-    if (!cell.all_finished()) return nothing_ran();
-    const auto violations = cell.numbers(&ClippingApart::Result::first_violation),
-               partings = cell.numbers(&ClippingApart::Result::parted);
-    const bool proved = cell.number_at("share") == 1.0;
-    for (std::size_t k = 0; k < violations.size(); ++k) {
-      const double violation = violations[k], apart = partings[k];
-      ++count;
-      below += proved;
-      violated += violation >= 0;
-      parted += apart >= 0;
-      // x_t is made of the steps before t
-      kept += violation < 0 ? apart < 0 : !proved && (apart < 0 || apart > violation);
+/// β_t/α_t over ηγ < 1: largest for t ≥ 2/(ηγ), least for any t.
+Finding lemma_b8() {
+  double largest = 0, least = std::numeric_limits<double>::infinity();
+  for (const double curvature : log_grid(1e-4, 0.999, 25))
+    for (const double t : log_grid(1, 300 / std::log1p(curvature), 200)) {
+      const double steps = std::ceil(t);
+      const double ratio = growth_bound(curvature, steps) / growth(curvature, steps);
+      least = std::min(least, ratio);
+      if (steps >= 2 / curvature) largest = std::max(largest, ratio);
     }
-  }
-  if (violated == 0)
-    return {.verdict = Verdict::inconclusive, .reason = "no gradient was longer than C"};
-  return finding(
-      kept == count,
-      fmt::format("{} of {} pairs of runs are equal up to the first longer gradient; {} met one, "
-                  "{} parted after it; {} have the proved C",
-                  kept,
-                  count,
-                  violated,
-                  parted,
-                  below),
-      "they part before a gradient exceeds C");
+  return finding(least >= 1 && largest <= 3,
+                 fmt::format("β_{{t}}/α_{{t}} is at least {:.3f} and, for t ≥ 2/(ηγ), at most "
+                             "{:.3f}, over ηγ = 1e-4 to 0.999",
+                             least,
+                             largest));
 }
 
 constexpr double selection_candidates = 6, selection_failure = 0.05;
@@ -362,11 +313,11 @@ Finding appendix_c(const Evidence& e) {
 std::vector<Predicate> avdiukhin_2024_lemma_predicates() {
   return {
       {"avdiukhin-2024/escape-time", escape_cells, logarithmic_escape},
-      {"avdiukhin-2024/clipping-is-inactive", clipping_cells, clipping_is_inactive},
       {"avdiukhin-2024/section-3.4", selection_cells, section_3_4},
       {"avdiukhin-2024/section-3.4-power", power_cells, section_3_4_power},
       {"avdiukhin-2024/section-3.4-privacy", independent_cells, section_3_4_privacy},
-      {"avdiukhin-2024/lemma-b.8", lemma_b8_cells, lemma_b8},
+      by_formulas("avdiukhin-2024/lemma-b.8", lemma_b8),
+      {"avdiukhin-2024/lemma-b.11", saddle_drop_cells, lemma_b11},
       {"avdiukhin-2024/appendix-c", appendix_c_cells, appendix_c},
   };
 }

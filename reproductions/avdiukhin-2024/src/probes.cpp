@@ -37,24 +37,38 @@ EscapeTime::Result escape_time(const EscapeTime& parameters, std::uint64_t seed)
   return {.mean_time = sum / static_cast<double>(runs), .noise = noise};
 }
 
-QuadraticEscape::Result quadratic_escape(const QuadraticEscape& parameters, std::uint64_t seed) {
-  const double step_size = parameters.step_times_curvature, noise = parameters.noise;
-  const std::int64_t runs = parameters.runs;
-  const std::vector<std::int64_t> steps = parameters.steps;
-  std::vector<double> squares(steps.size(), 0.0);
-  const std::int64_t last = *std::max_element(steps.begin(), steps.end());
+SaddleDrop::Result saddle_drop(const SaddleDrop& parameters, std::uint64_t seed) {
+  constexpr double rho = 1.5, alpha = 0.05, noise = 0.05, others = 19;
+  const Numbers n{
+      .records = 1e7, .dimension = 1 + others, .smoothness = 1, .gap = 1, .deviation = 1};
+  const double each = noise * noise * (1 + 1 / n.dimension);  // privacy and sampling, a coordinate
+  const Theorem34 t =
+      theorem_3_4(n, rho, alpha, n.dimension * each, noise, 1e-6, TheoremConstants::paper);
+  const double gamma = std::sqrt(rho * alpha);
+  // γ c² φ(x/c), φ(u) = u²/2 − 2 ln cosh u, whose third derivative is at most 8/(3√3).
+  const double c = 8 / (3 * std::sqrt(3.0)) * gamma / rho;
+  const auto steps = static_cast<Index>(std::ceil(t.escape_steps));
   Stream stream({.seed = seed, .purpose = Purpose::test});
-  for (std::int64_t run = 0; run < runs; ++run) {
-    double x = 0.0;
-    for (std::int64_t t = 1; t <= last; ++t) {
-      x += step_size * x - step_size * noise * stream.normal();
-      for (std::size_t k = 0; k < steps.size(); ++k)
-        if (steps[k] == t) squares[k] += x * x;
+  std::int64_t fallen = 0, risen = 0;
+  for (std::int64_t run = 0; run < parameters.runs; ++run) {
+    double x = 0;
+    Vector rest = Vector::Zero(static_cast<Index>(others)), z(rest.size());
+    for (Index k = 0; k < steps; ++k) {
+      x -= t.step_size *
+           (gamma * (x - 2 * c * std::tanh(x / c)) + std::sqrt(each) * stream.normal());
+      stream.fill_normal(std::sqrt(each), z);
+      rest -= t.step_size * (rest + z);
     }
+    const double u = x / c;
+    const double value =
+        gamma * c * c * (u * u / 2 - 2 * std::log(std::cosh(u))) + rest.squaredNorm() / 2;
+    fallen += value < -t.escape_drop;
+    risen += value >= t.escape_drop / 100;
   }
-  std::vector<double> deviations;
-  for (const double s : squares) deviations.push_back(std::sqrt(s / static_cast<double>(runs)));
-  return {.deviations = deviations};
+  const auto runs = static_cast<double>(parameters.runs);
+  return {.steps = steps,
+          .fallen = static_cast<double>(fallen) / runs,
+          .risen = static_cast<double>(risen) / runs};
 }
 
 }  // namespace avdiukhin_2024_probe
@@ -63,12 +77,9 @@ std::vector<ProbeEntry> avdiukhin_2024_probes() {
   using namespace avdiukhin_2024_probe;
   using avdiukhin_2024_figures::Training;
   return {probe_entry<escape_time>(),
-          probe_entry<quadratic_escape>(),
-          probe_entry<clipping_apart>(),
+          probe_entry<saddle_drop>(),
           probe_entry<given_noise>(),
-          probe_entry<quadratic_constants>(),
           probe_entry<coupled_identity>(),
-          probe_entry<descent_without_b>(),
           probe_entry<power_errors>(),
           probe_entry<gradients_with_noise>(),
           probe_entry<independent_tests>(),

@@ -26,39 +26,21 @@ DPSOSP_MEMBERS(EscapeTime, records, dimension, runs);
 DPSOSP_MEMBERS(EscapeTime::Result, mean_time, noise);
 EscapeTime::Result escape_time(const EscapeTime& parameters, std::uint64_t seed);
 
-/// Standard deviations of the escaping coordinate of a quadratic saddle of curvature −1 after given
-/// steps, over independent runs from the saddle.
-struct QuadraticEscape {
-  static constexpr ProbeName probe{"avdiukhin-2024/quadratic-escape"};
-  double step_times_curvature, noise;
+/// Lemma B.11: f after 𝓘 steps from a saddle whose least curvature is −√(ρα), by η, 𝓘 and 𝓕 of
+/// Definition B.1 with the constants of Section 3.2 (d = 20, L = 1, ρ = 1.5, α = Δ = σ/√B = 0.05, δ
+/// = 1e-6); a double well of that curvature and ρ, and d − 1 coordinates of curvature L. The shares
+/// of runs in which f has fallen by more than 𝓕, and risen by 𝓕/100 or more.
+struct SaddleDrop {
+  static constexpr ProbeName probe{"avdiukhin-2024/saddle-drop"};
   std::int64_t runs;
-  std::vector<std::int64_t> steps;
   struct Result {
-    std::vector<double> deviations;
+    Index steps;
+    double fallen, risen;
   };
 };
-DPSOSP_MEMBERS(QuadraticEscape, step_times_curvature, noise, runs, steps);
-DPSOSP_MEMBERS(QuadraticEscape::Result, deviations);
-QuadraticEscape::Result quadratic_escape(const QuadraticEscape& parameters, std::uint64_t seed);
-
-/// Algorithms 1 and 2 at one noise and with equal streams, C = `share` of the bound that the
-/// schedule proves.
-struct ClippingApart {
-  static constexpr ProbeName probe{"avdiukhin-2024/clipping-apart"};
-  std::string problem;
-  Index records;
-  double share;
-  std::optional<double> deviation;  ///< without it: of the gradient bound
-  struct Result {
-    std::size_t iterates;
-    /// Numbers of the first step whose gradients one exceeds C in Algorithm 2, and of the first
-    /// iterate that differs; −1 if there is none.
-    std::int64_t first_violation, parted;
-  };
-};
-DPSOSP_MEMBERS(ClippingApart, problem, records, share, deviation);
-DPSOSP_MEMBERS(ClippingApart::Result, iterates, first_violation, parted);
-ClippingApart::Result clipping_apart(const ClippingApart& parameters, std::uint64_t seed);
+DPSOSP_MEMBERS(SaddleDrop, runs);
+DPSOSP_MEMBERS(SaddleDrop::Result, steps, fallen, risen);
+SaddleDrop::Result saddle_drop(const SaddleDrop& parameters, std::uint64_t seed);
 
 /// ε of one test times `candidates` questions as the paper scales its noise, by addition and by the
 /// ledger at δ = 1e-6.
@@ -124,21 +106,6 @@ DPSOSP_MEMBERS(PowerErrors, records, dimension, gain, points);
 DPSOSP_MEMBERS(PowerErrors::Result, products, largest, far);
 PowerErrors::Result power_errors(const PowerErrors& parameters, std::uint64_t seed);
 
-/// Constants of Lemmas B.2 and B.4 that serve for a grid of noisy descents on quadratics, saddles
-/// among them, with `most_steps` steps or fewer.
-struct QuadraticConstants {
-  static constexpr ProbeName probe{"avdiukhin-2024/quadratic-constants"};
-  int most_steps;
-  struct Result {
-    int runs;
-    double descent, localise;
-  };
-};
-DPSOSP_MEMBERS(QuadraticConstants, most_steps);
-DPSOSP_MEMBERS(QuadraticConstants::Result, runs, descent, localise);
-QuadraticConstants::Result quadratic_constants(const QuadraticConstants& parameters,
-                                               std::uint64_t seed);
-
 /// Two runs of Definition B.6 on records with a saddle: by how much x_t − x′_t differs from the
 /// three parts of Lemma B.7, each computed as its sum, over the difference's length.
 /// `off_shifted` takes x_{t−1} − x′_{t−1}, as Definition B.6 prints it.
@@ -154,20 +121,5 @@ struct CoupledIdentity {
 DPSOSP_MEMBERS(CoupledIdentity, dimension, step_size, noise, steps);
 DPSOSP_MEMBERS(CoupledIdentity::Result, off, off_shifted, least_part);
 CoupledIdentity::Result coupled_identity(const CoupledIdentity& parameters, std::uint64_t seed);
-
-/// Runs on a quadratic whose sampling noise is rare long jumps along the gradient, dΔ² =
-/// 1.01 σ²/(δ̃B): the c of Lemma C.1 that 1 − δ̃ of them need, and how many need more than 1.
-struct DescentWithoutB {
-  static constexpr ProbeName probe{"avdiukhin-2024/descent-without-b"};
-  double failure, jumps, start, curvature;
-  Index steps, runs;
-  struct Result {
-    double needed;
-    Index above;
-  };
-};
-DPSOSP_MEMBERS(DescentWithoutB, failure, jumps, start, curvature, steps, runs);
-DPSOSP_MEMBERS(DescentWithoutB::Result, needed, above);
-DescentWithoutB::Result descent_without_b(const DescentWithoutB& parameters, std::uint64_t seed);
 
 }  // namespace dpsosp::avdiukhin_2024_probe

@@ -130,24 +130,6 @@ Finding theorem_3_1() {
                  "c_{2} is too little noise");
 }
 
-Finding theorem_3_1_repaired(const Evidence& e) {
-  int count = 0, kept = 0;
-  double worst = 0;
-  for (const auto& [run, result] : e.finished(rate_sweep, {"n", "d", "epsilon"}, "DP-SGD")) {
-    const double share = result->privacy.spent / run->epsilon;
-    worst = std::max(worst, share);
-    ++count;
-    kept += result->privacy.label == PrivacyLabel::enforced && share <= 1.0 + 1e-9;
-  }
-  if (count == 0) return nothing_ran();
-  return finding(
-      kept == count,
-      fmt::format("{} of {} runs enforced and within the budget; at most {:.3g} of it spent",
-                  kept,
-                  count,
-                  worst));
-}
-
 std::vector<JobCell> lemma_3_2_cells(const Study& study) {
   std::vector<JobCell> cells = sweep_cells(study, rate_sweep);
   for (const double dimension : {1e2, 1e3, 1e4})
@@ -252,30 +234,6 @@ Finding theorem_3_3() {
                  "the extremal pair needs more");
 }
 
-Finding theorem_3_3_repaired(const Evidence& e) {
-  double off = 0;
-  for (const double epsilon : {0.125, 1.0, 8.0}) {
-    constexpr double delta = 1e-5;
-    off = std::max(off,
-                   std::abs(extremal_delta(epsilon, delta, delta) -
-                            class_relative_delta({.epsilon = epsilon, .delta = delta}, delta)));
-  }
-  int count = 0, stated = 0;
-  for (const auto& [run, result] : e.finished(rate_sweep, {"n", "d", "epsilon"}, "noisy SGD")) {
-    ++count;
-    if (!result->privacy.class_relative) continue;
-    const double failure = result->privacy.class_relative->bound_failure;
-    stated +=
-        std::abs(class_relative_delta({.epsilon = run->epsilon, .delta = run->delta / 2}, failure) -
-                 run->delta) <= 1e-9 * run->delta;
-  }
-  if (count == 0) return nothing_ran();
-  return finding(
-      off <= 1e-12 && stated == count,
-      fmt::format(
-          "the extremal pair is off by {:.1g}; {} of {} runs state it", off, stated, count));
-}
-
 std::vector<JobCell> theorem_3_4_cells(const Study& study) {
   std::vector<JobCell> cells = sweep_cells(study, rate_sweep);
   for (JobCell& cell : given_noise_cells(study, "sphere", {1.0})) cells.push_back(std::move(cell));
@@ -366,37 +324,18 @@ Finding noise_is_needed(const Evidence& e) {
           noisy));
 }
 
-Finding theorem_3_5_gap() {
-  std::vector<double> alpha;
-  const std::vector<double> gaps = log_grid(1, 10, 5);
-  for (const double gap : gaps) {
-    const Numbers n{.records = 1e6, .dimension = 10, .smoothness = 1, .gap = gap, .deviation = 1};
-    const CircleSpec spec{.kappa = naive_kappa(1e6, {.epsilon = 1, .delta = 1e-5}), .delta = 1e-5};
-    alpha.push_back(resolve_circle(n, spec, [&](double, double, double, double) {
-                      return 2.0 * std::sqrt(gap);
-                    }).alpha);
-  }
-  const double slope = log_slope(gaps, alpha);
-  return finding(slope <= 1.0,
-                 fmt::format("exponent {:+.3f} in f_{{max}} over 1 to 10, L = 1", slope),
-                 "grows faster");
-}
-
 }  // namespace
 
 std::vector<Predicate> avdiukhin_2024_theorem_predicates() {
   return {
       by_formulas("avdiukhin-2024/theorem-1.1-gradients", theorem_1_1),
       by_formulas("avdiukhin-2024/theorem-3.1", theorem_3_1),
-      on_sweeps("avdiukhin-2024/theorem-3.1-repaired", {rate_sweep}, theorem_3_1_repaired),
       {"avdiukhin-2024/lemma-3.2", lemma_3_2_cells, lemma_3_2},
       on_sweeps("avdiukhin-2024/lemma-3.2-repaired", {rate_sweep}, lemma_3_2_repaired),
       by_formulas("avdiukhin-2024/theorem-3.3", theorem_3_3),
-      on_sweeps("avdiukhin-2024/theorem-3.3-repaired", {rate_sweep}, theorem_3_3_repaired),
       {"avdiukhin-2024/theorem-3.4", theorem_3_4_cells, theorem_3_4_share},
       by_formulas("avdiukhin-2024/theorem-3.4-constants", theorem_3_4_constants),
       on_sweeps("avdiukhin-2024/noise-is-needed", {rate_sweep}, noise_is_needed),
-      by_formulas("avdiukhin-2024/theorem-3.5-gap", theorem_3_5_gap),
   };
 }
 

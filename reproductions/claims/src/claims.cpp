@@ -287,8 +287,9 @@ Headline headline_of(const Claim& claim, Verdict verdict) {
     case as_claimed:
     case as_claimed_with_terms:
       return Headline::confirmed;
-    case bound_met:
     case vacuous:
+      return Headline::vacuous;
+    case bound_met:
     case as_claimed_or_better:
     case better_than_claimed:
       return Headline::bound_met;
@@ -307,10 +308,10 @@ Headline headline_of(const Claim& claim, Verdict verdict) {
 
 plots::Label headline_label(Headline headline) {
   using enum Headline;
-  const plots::Tone tone = headline == confirmed   ? plots::Tone::good
-                           : headline == bound_met ? plots::Tone::neutral
-                           : headline == refuted   ? plots::Tone::bad
-                                                   : plots::Tone::caution;
+  const plots::Tone tone = headline == confirmed                          ? plots::Tone::good
+                           : headline == bound_met || headline == vacuous ? plots::Tone::neutral
+                           : headline == refuted                          ? plots::Tone::bad
+                                                                          : plots::Tone::caution;
   return {std::string(to_string(headline)), tone};
 }
 
@@ -423,6 +424,9 @@ plots::Table claims_summary_table(const ClaimSet& set, const std::vector<Finding
     by_kind.rows.push_back(count(std::string(word), [&, of = kind](const Claim& c) {
       return is_printed(c) && c.evidence == of;
     }));
+  by_kind.rows.push_back(count("exponents, of measurement", [&](const Claim& c) {
+    return is_printed(c) && c.kind == Claim::Kind::slope;
+  }));
   for (const auto& [source, label] : {std::pair{ClaimOf::suite, "of this suite"},
                                       std::pair{ClaimOf::cited, "of work that the papers cite"},
                                       std::pair{ClaimOf::script, "of published code"}})
@@ -431,11 +435,11 @@ plots::Table claims_summary_table(const ClaimSet& set, const std::vector<Finding
   t.notes = {
       "Confirmed: as the claim says. Bound met, exponent open: every level respects the upper "
       "bound, and the measured exponent, beside the claimed one, is not the claimed one or not "
-      "told from others. Refuted: by measurement, or by a contradiction under the source's own "
+      "told from others. Vacuous: a bound that nothing in reach could have broken. Refuted: by "
+      "measurement, or by a contradiction under the source's own "
       "hypotheses. Slip: an error of text or constants that leaves the result standing. "
       "Measurement: of runs or probes. Derivation: by formulas, with their numbers. Privacy: by "
-      "the accountant, under a stated adjacency. Reproduction: of published numbers. Construction: "
-      "the curator makes it true, so that it is no evidence of its own; it rests on the audit."};
+      "the accountant, under a stated adjacency. Reproduction: of published numbers."};
   return t;
 }
 

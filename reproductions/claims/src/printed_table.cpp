@@ -16,13 +16,18 @@
 namespace dpsosp {
 namespace {
 
+/// Whether an entry shows the slope: of the metric that it names, or else the claim's.
+bool shows(const TableEntry::Measured& where, const Slope& s) {
+  return s.arm == where.arm &&
+         (where.metric.empty() ? is_rate(s.request) : s.request.metric == where.metric);
+}
+
 /// The measured slope of one axis, or why there is none.
 plots::Cell slope_cell(const std::vector<Slope>& slopes,
-                       std::string_view arm,
+                       const TableEntry::Measured& where,
                        std::string_view axis) {
-  const auto found = std::ranges::find_if(slopes, [&](const Slope& s) {
-    return s.arm == arm && s.request.axis == axis && is_rate(s.request);
-  });
+  const auto found = std::ranges::find_if(
+      slopes, [&](const Slope& s) { return s.request.axis == axis && shows(where, s); });
   if (found == slopes.end()) return plots::text_cell("–");
   const Slope& s = *found;
   plots::Cell c = plots::text_cell(s.fit ? to_text(*s.fit) : s.verdict.reason);
@@ -31,6 +36,18 @@ plots::Cell slope_cell(const std::vector<Slope>& slopes,
     c.labels.back().text += fmt::format(" ({})", to_text(*s.request.claimed));
   }
   return c;
+}
+
+using FittedSweeps = std::map<std::string, std::pair<Sweep, std::vector<Slope>>, std::less<>>;
+
+/// What the column of ε is about: ε, or √ρ of zCDP, the noise that (ε, δ) allows.
+std::string epsilon_label(const FittedSweeps& sweeps) {
+  bool noise = false, budget = false;
+  for (const auto& [unused, sweep] : sweeps)
+    for (const Slope& s : sweep.second)
+      if (s.request.axis == "epsilon" && is_rate(s.request))
+        (s.request.in_noise ? noise : budget) = true;
+  return noise && budget ? "√ρ(ε); ε where it is pure" : noise ? "√ρ(ε)" : "ε";
 }
 
 /// Level, records and evaluations of the part "reference": of the arm itself, or of "ARM,
@@ -68,8 +85,9 @@ TableEntry entry_of(const TomlNode& node) {
   if (t.has("measured"))
     for (const TomlNode& where : t.at("measured").array()) {
       const TomlTable m = where.table();
-      m.allow({"sweep", "arm"});
-      e.measured.push_back({m.at("sweep").text(), m.at("arm").text()});
+      m.allow({"sweep", "arm", "metric"});
+      e.measured.push_back(
+          {m.at("sweep").text(), m.at("arm").text(), m.has("metric") ? m.at("metric").text() : ""});
     }
   if (e.algorithms.empty() && e.remark.empty())
     node.fail("an entry without algorithms needs a remark that says why");
@@ -135,7 +153,7 @@ std::vector<Job> printed_table_jobs(const PrintedTable& table, const Study& stud
 }
 
 plots::Table printed_table(const Runs& runs, const Study& study, const PrintedTable& table) {
-  std::map<std::string, std::pair<Sweep, std::vector<Slope>>, std::less<>> sweeps;
+  FittedSweeps sweeps;
   for (const std::string& name : sweeps_of_table(table)) {
     Sweep sweep = study.sweep(name);
     std::vector<Slope> slopes = slopes_of(runs, sweep);
@@ -151,7 +169,7 @@ plots::Table printed_table(const Runs& runs, const Study& study, const PrintedTa
       "at the common reference point, where the sweep has one. Timings are in timings.csv.";
   t.row_header = "row";
   t.column_groups.push_back({"printed", {"column", "rate"}});
-  t.column_groups.push_back({"measured", {"algorithm", "metric", "n", "d", "ε"}});
+  t.column_groups.push_back({"measured", {"algorithm", "metric", "n", "d", epsilon_label(sweeps)}});
   t.column_groups.push_back({"reference point", {"sosp_level", "records", "evaluations"}});
   plots::RowGroup group;
   for (const TableEntry& e : table.entries) {
@@ -159,7 +177,10 @@ plots::Table printed_table(const Runs& runs, const Study& study, const PrintedTa
     row.cells = {plots::text_cell(e.column), plots::text_cell(e.printed)};
     if (e.measured.empty()) {
       row.cells.push_back(plots::text_cell(
-          e.algorithms.empty() ? e.remark : fmt::format("{}: not measured", e.algorithms.front())));
+          e.algorithms.empty()
+              ? e.remark
+              : fmt::format(
+                    "{}: {}", e.algorithms.front(), e.remark.empty() ? "not measured" : e.remark)));
       while (row.cells.size() < 10) row.cells.push_back(plots::text_cell(""));
       group.rows.push_back(std::move(row));
       continue;
@@ -168,14 +189,13 @@ plots::Table printed_table(const Runs& runs, const Study& study, const PrintedTa
       const auto& [sweep, slopes] = sweeps.find(m.sweep)->second;
       plots::Row measured = row;
       const auto arm = std::ranges::find(sweep.arms, m.arm, &Arm::name);
-      const auto fitted = std::ranges::find_if(
-          slopes, [&](const Slope& s) { return s.arm == m.arm && is_rate(s.request); });
+      const auto fitted = std::ranges::find_if(slopes, [&](const Slope& s) { return shows(m, s); });
       measured.cells.push_back(
           plots::text_cell(arm == sweep.arms.end() ? m.arm : arm->spec.algorithm));
       measured.cells.push_back(
           plots::text_cell(fitted == slopes.end() ? "–" : metric_label(fitted->request.metric)));
       for (const char* axis : {"records", "dimension", "epsilon"})
-        measured.cells.push_back(slope_cell(slopes, m.arm, axis));
+        measured.cells.push_back(slope_cell(slopes, m, axis));
       for (plots::Cell& c : reference_cells(runs, sweep, m.arm))
         measured.cells.push_back(std::move(c));
       if (!e.remark.empty()) {
@@ -194,16 +214,22 @@ plots::Label exponents_label(const std::vector<Slope>& slopes, const Texts& text
   const std::vector<Claim> claims =
       parse_claims(texts.claims, fmt::format("{}/claims.toml", texts.key));
   int judged = 0, confirmed = 0, met = 0;
-  for (const Slope& s : slopes) {
-    const auto claim = std::ranges::find(claims, s.request.claim, &Claim::id);
-    if (!is_rate(s.request) || claim == claims.end() || claim->of != ClaimOf::paper) continue;
-    ++judged;
-    confirmed += headline_of(s.verdict) == Headline::confirmed;
-    met += headline_of(s.verdict) == Headline::bound_met;
-  }
-  return {fmt::format("{} of {} printed exponents confirmed{}",
+  const auto count = [&](ClaimOf of) {
+    for (const Slope& s : slopes) {
+      const auto claim = std::ranges::find(claims, s.request.claim, &Claim::id);
+      if (!is_rate(s.request) || claim == claims.end() || claim->of != of) continue;
+      ++judged;
+      confirmed += headline_of(s.verdict) == Headline::confirmed;
+      met += headline_of(s.verdict) == Headline::bound_met;
+    }
+  };
+  count(ClaimOf::paper);
+  const bool cited = judged == 0;  // a table of prior work
+  if (cited) count(ClaimOf::cited);
+  return {fmt::format("{} of {} {} exponents confirmed{}",
                       confirmed,
                       judged,
+                      cited ? "cited" : "printed",
                       met == 0 ? "" : fmt::format(", of {} more the bound alone", met)),
           confirmed + met == judged ? plots::Tone::good : plots::Tone::caution};
 }

@@ -28,25 +28,29 @@ plots::Exhibit all_claims(const ClaimSet& claims, const Runs& runs, const Study&
   e.title = "Every claim and its verdict";
   e.paper_says = {
       "Each claim stands in its paper's words, with their place, and apart from them in our "
-      "reading. Five words say what came out, and the column evidence says of what kind it is. "
+      "reading. Six words say what came out, and the column evidence says of what kind it is. "
       "docs/verdicts.md has the rules and how often they err. Each claim has a page, with the "
       "authors' side where it is not confirmed."};
   e.tables = {claims_summary_table(claims, findings),
               claims_table(claims, findings),
               rates_table(runs, study)};
-  std::size_t printed = 0, met = 0, open = 0;
+  std::size_t printed = 0, met = 0, vacuous = 0, open = 0;
   for (std::size_t k = 0; k < findings.size(); ++k) {
     if (claims.claims[k].of != ClaimOf::paper) continue;
     ++printed;
     met += findings[k].headline == Headline::bound_met;
+    vacuous += findings[k].headline == Headline::vacuous;
     open += findings[k].headline == Headline::open;
   }
   e.verdict = {
-      fmt::format("{} of {} printed claims decided; of {} the bound alone holds, {} are open",
-                  printed - met - open,
-                  printed,
-                  met,
-                  open),
+      fmt::format(
+          "{} of {} printed claims decided; of {} the bound alone holds, {} are vacuous, {} "
+          "are open",
+          printed - met - vacuous - open,
+          printed,
+          met,
+          vacuous,
+          open),
       plots::Tone::neutral};
   return e;
 }

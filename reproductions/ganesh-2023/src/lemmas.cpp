@@ -12,7 +12,6 @@
 #include <fmt/ranges.h>
 
 #include "dpsosp/claims/judging.hpp"
-#include "dpsosp/claims/quadratic_paths.hpp"
 #include "dpsosp/experiments/study.hpp"
 #include "parts.hpp"
 #include "probes.hpp"
@@ -75,13 +74,6 @@ Finding descent_printed(const Evidence& e) {
                               "least {:.3f}, second by at least {:.3f}",
                               -first,
                               -second)};
-}
-
-Finding descent_repaired(const Evidence& e) {
-  if (std::ranges::none_of(e.cells, &JudgedCell::all_finished)) return nothing_ran();
-  const double worst = largest_change(e, &Descent::Result::repaired);
-  return {.verdict = holds_if(worst <= 1e-12),
-          .measured = fmt::format("by at least {:.3f} eta gamma^2 over 10200 pairs", -worst)};
 }
 
 std::vector<JobCell> selection_cells(const Study& study) {
@@ -213,16 +205,6 @@ Finding oracle_tails(const Evidence& e) {
       .value = largest};
 }
 
-std::vector<JobCell> path_cells(const Study& study) {
-  return {probe_cell(study, QuadraticPaths{.paths = study.scale == Scale::smoke ? 1000 : 20000})};
-}
-
-Finding path_distances(const Evidence& e) {
-  const double above = e.cells.front().numbers(&QuadraticPaths::Result::above_b1).at(0);
-  return {.verdict = holds_if(above == 0),
-          .measured = fmt::format("{:g} paths with a point above the bound", above)};
-}
-
 std::vector<JobCell> concentration_cells(const Study& study) {
   std::vector<JobCell> cells;
   for (const int m : {100, 1000, 10000, 100000, 1000000})
@@ -319,31 +301,6 @@ Finding divergence_of_round(const Evidence& e) {
   return {.verdict = holds_if(good), .measured = fmt::format("{}", fmt::join(words, "; "))};
 }
 
-std::vector<JobCell> net_cells(const Study& study) {
-  std::vector<JobCell> cells;
-  for (const auto& [d, n] : {std::pair{1, 1000}, {1, 10000}, {2, 1000}})
-    cells.push_back(probe_cell(study,
-                               NetExcess{.dimension = d, .records = n, .epsilon = 1},
-                               {{"dimension", d}, {"records", n}},
-                               20));
-  return cells;
-}
-
-Finding excess_on_net(const Evidence& e) {
-  double largest = 0;
-  std::size_t sets = 0;
-  for (const JudgedCell& cell : e.cells) {
-    const auto excess = cell.numbers(&NetExcess::Result::excess),
-               bound = cell.numbers(&NetExcess::Result::bound);
-    for (std::size_t k = 0; k < excess.size(); ++k)
-      largest = std::max(largest, excess[k] / bound[k]);
-    sets += excess.size();
-  }
-  return {.verdict = holds_if(largest <= 1.0 && sets > 0),
-          .measured = fmt::format("at most {:.3f} of the bound over {} data sets", largest, sets),
-          .value = largest};
-}
-
 std::vector<JobCell> coin_cells(const Study& study) {
   std::vector<JobCell> cells;
   for (const int n : {1000, 10000, 100000, 1000000})
@@ -427,17 +384,14 @@ std::vector<Predicate> ganesh_2023_lemma_predicates() {
   return {
       {"ganesh-2023/2", escape_cells, adversarial_escape},
       {"ganesh-2023/3", descent_cells, descent_printed},
-      {"ganesh-2023/3-repaired", descent_cells, descent_repaired},
       {"ganesh-2023/6", selection_cells, selection_accuracy},
       {"ganesh-2023/8", concentration_cells, concentration_rates},
       {"ganesh-2023/10-population", population_selection_cells, population_selection_error},
       {"ganesh-2023/14", sampler_cells, sampler_moments},
       {"ganesh-2023/15", divergence_cells, divergence_of_round},
-      {"ganesh-2023/16-net", net_cells, excess_on_net},
       {"ganesh-2023/16-population", corner_mechanism_cells, corner_mechanism_risk},
       {"ganesh-2023/17", coin_cells, coins},
       {"ganesh-2023/claim-4-4", oracle_tail_cells, oracle_tails},
-      {"ganesh-2023/lemma-b-1", path_cells, path_distances},
   };
 }
 

@@ -54,7 +54,7 @@ EscapeTrial::Result escape(const EscapeTrial& p, std::uint64_t seed) {
 }
 
 /// Lemma 3.5 at one random point x and error e with ‖e‖ ≤ γ/4, ‖∇F(x)‖ = γ: the change of F over a
-/// step of length 1/M, in units of γ²/M, and the three bounds.
+/// step of length 1/M, in units of γ²/M, and the two bounds.
 Descent::Result descent(const Descent& p, std::uint64_t seed) {
   const auto family = find_problem(p.problem);
   const Problem problem = family->make({.records = 2});
@@ -63,7 +63,7 @@ Descent::Result descent(const Descent& p, std::uint64_t seed) {
   Stream stream = stream_of(seed);
   const Index d = F.dimension();
   Vector x(d), gradient(d), e(d), next(d);
-  double first = -1e300, second = -1e300, repaired = -1e300;
+  double first = -1e300, second = -1e300;
   for (int k = 0; k < p.pairs;) {
     stream.fill_normal(1.0, x);
     if (!problem.in_region(x)) continue;
@@ -80,10 +80,9 @@ Descent::Result descent(const Descent& p, std::uint64_t seed) {
     const double change = (F.value(next) - F.value(x)) * M / (gamma * gamma);
     first = std::max(first, change + g.squaredNorm() / (6.0 * gamma * gamma));
     second = std::max(second, change + 1.0 / 6.0);
-    repaired = std::max(repaired, change + 3.0 / 32.0);
     ++k;
   }
-  return {.first = first, .second = second, .repaired = repaired};
+  return {.first = first, .second = second};
 }
 
 /// Lemma 4.1: one session of the two tests over candidates whose gradient norms spread over
@@ -397,39 +396,6 @@ GaussianDivergence::Result gaussian_divergence(const GaussianDivergence& p, std:
           .last = before};
 }
 
-/// Theorem 5.8 on multi-well, d = 1 or 2: the exact expectation over the net of F_D(p) − min_P F_D,
-/// F_D = F + ⟨z̄, x⟩ for the mean z̄ of the seed's signs.
-NetExcess::Result net(const NetExcess& p, std::uint64_t seed) {
-  const auto d = p.dimension, n = p.records;
-  const double epsilon = p.epsilon;
-  const auto family = find_problem("multi-well");
-  const Problem problem = family->make({.records = n, .dimension = d});
-  const double G = problem.facts.constants[constant::lipschitz],
-               D = problem.facts.domain.diameter(d);
-  const double beta = epsilon * static_cast<double>(n) / (2.0 * G * D);
-  const Net points = Net::of(
-      problem.facts.domain, d, D * static_cast<double>(d) / (epsilon * static_cast<double>(n)));
-  Stream stream = stream_of(seed);
-  Vector tilt(d);
-  for (double& z : tilt)
-    z = (2.0 * static_cast<double>(stream.binomial(n, 0.5)) / static_cast<double>(n) - 1.0) /
-        std::sqrt(static_cast<double>(d));
-  Vector x(d);
-  std::vector<double> losses;
-  for (Index k = 0; k < points.indices(); ++k)
-    if (points.point(k, x)) losses.push_back(problem.population->value(x) + tilt.dot(x));
-  const double least = std::ranges::min(losses);
-  double total = 0, sum = 0;
-  for (const double loss : losses) {
-    const double weight = std::exp(-beta * (loss - least));
-    total += weight;
-    sum += weight * (loss - least);
-  }
-  return {.excess = sum / total,
-          .bound = ganesh_2023::discrete_excess(beta, points.log_size()),
-          .points = losses.size()};
-}
-
 /// Theorem 5.9: how often the smallest frequency of k coins is not that of the biased one.
 CoinSelection::Result coin_selection(const CoinSelection& p, std::uint64_t seed) {
   const auto n = p.records, k = p.coins;
@@ -484,7 +450,6 @@ std::vector<ProbeEntry> ganesh_2023_probes() {
       probe_entry<sampler>(),
       probe_entry<divergence>(),
       probe_entry<gaussian_divergence>(),
-      probe_entry<net>(),
       probe_entry<coin_selection>(),
       probe_entry<corner_mechanism>(),
       probe_entry<oracle_tail>(),

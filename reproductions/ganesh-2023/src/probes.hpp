@@ -23,15 +23,15 @@ DPSOSP_MEMBERS(EscapeTrial, dimension, gamma, curvature, adversarial);
 DPSOSP_MEMBERS(EscapeTrial::Result, left, steps);
 
 struct Descent {
-  static constexpr ProbeName probe{"ganesh-2023/descent"};
+  static constexpr ProbeName probe{"ganesh-2023/descent", 2};
   std::string problem;
   int pairs;
   struct Result {
-    double first, second, repaired;
+    double first, second;
   };
 };
 DPSOSP_MEMBERS(Descent, problem, pairs);
-DPSOSP_MEMBERS(Descent::Result, first, second, repaired);
+DPSOSP_MEMBERS(Descent::Result, first, second);
 
 struct SelectionSession {
   static constexpr ProbeName probe{"ganesh-2023/selection"};
@@ -123,18 +123,6 @@ struct GaussianDivergence {
 };
 DPSOSP_MEMBERS(GaussianDivergence, cells, rounds, shift, step);
 DPSOSP_MEMBERS(GaussianDivergence::Result, least_ratio, largest_ratio, claimed_ratio, last);
-
-struct NetExcess {
-  static constexpr ProbeName probe{"ganesh-2023/net"};
-  Index dimension, records;
-  double epsilon;
-  struct Result {
-    double excess, bound;
-    std::size_t points;
-  };
-};
-DPSOSP_MEMBERS(NetExcess, dimension, records, epsilon);
-DPSOSP_MEMBERS(NetExcess::Result, excess, bound, points);
 
 struct CoinSelection {
   static constexpr ProbeName probe{"ganesh-2023/coins"};

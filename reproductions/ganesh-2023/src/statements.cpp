@@ -103,53 +103,6 @@ ReductionSearch search_reduction(std::uint64_t instances, double selection_share
   return found;
 }
 
-double stability_gap(std::uint64_t instances, bool uniform_index) {
-  constexpr int symbols = 3, records = 3, outputs = 4, sets = 27;
-  double worst = 0;
-  for (std::uint64_t i = 0; i < instances; ++i) {
-    Stream stream = search_stream(200 + i);
-    std::array<double, symbols> law{};
-    double total = 0;
-    for (double& p : law) total += p = stream.uniform();
-    for (double& p : law) p /= total;
-    std::array<std::array<double, symbols>, outputs> loss{};
-    for (auto& row : loss)
-      for (double& f : row) f = stream.normal();
-    std::array<std::array<double, outputs>, sets> algorithm{};  // of ordered data sets
-    for (auto& row : algorithm) {
-      double mass = 0;
-      for (double& p : row) mass += p = stream.uniform();
-      for (double& p : row) p /= mass;
-    }
-    constexpr std::array place{1, 3, 9};
-    const auto record = [&](int set, int k) {
-      return static_cast<std::size_t>(set / place[static_cast<std::size_t>(k)] % symbols);
-    };
-    const auto expected = [&](int set, std::size_t z) {  // E f(A(D); z)
-      double sum = 0;
-      for (std::size_t a = 0; a < outputs; ++a)
-        sum += algorithm[static_cast<std::size_t>(set)][a] * loss[a][z];
-      return sum;
-    };
-    double left = 0, right = 0;
-    for (int set = 0; set < sets; ++set) {
-      double chance = 1;
-      for (int k = 0; k < records; ++k) chance *= law[record(set, k)];
-      for (std::size_t z = 0; z < symbols; ++z) left += chance * law[z] * expected(set, z);
-      for (int k = 0; k < records; ++k) left -= chance * expected(set, record(set, k)) / records;
-      for (std::size_t z = 0; z < symbols; ++z)
-        for (int k = 0; k < records; ++k) {
-          const int moved = set + (static_cast<int>(z) - static_cast<int>(record(set, k))) *
-                                      place[static_cast<std::size_t>(k)];
-          const double weight = uniform_index ? 1.0 / records : k == 0 ? 1.0 : 0.0;
-          right += chance * law[z] * weight * (expected(set, z) - expected(moved, z));
-        }
-    }
-    worst = std::max(worst, std::abs(left - right));
-  }
-  return worst;
-}
-
 PerturbationSearch search_perturbations(std::uint64_t laws, std::uint64_t functions) {
   constexpr int nodes = 401;
   constexpr double reach = 8, width = 2 * reach / (nodes - 1);
@@ -238,17 +191,6 @@ Finding reduction() {
                                   std::max(0.0, found.worst),
                                   found.steepest,
                                   found.least_points)};
-}
-
-Finding stability_identity() {
-  const double uniform = ganesh_2023::stability_gap(200, true);
-  const double fixed = ganesh_2023::stability_gap(200, false);
-  return {.verdict = holds_if(uniform <= 1e-12),
-          .measured = fmt::format("both sides of 200 random algorithms are within {:.1g}; always "
-                                  "with the first record in place of a random one they differ by "
-                                  "up to {:.2f}",
-                                  uniform,
-                                  fixed)};
 }
 
 Finding perturbed_sobolev() {
@@ -362,7 +304,6 @@ std::vector<Predicate> ganesh_2023_statement_predicates() {
   return {
       by_formulas("ganesh-2023/fact-2-3", gaussian_norm),
       by_formulas("ganesh-2023/lemma-5-2", perturbed_sobolev),
-      by_formulas("ganesh-2023/lemma-5-4", stability_identity),
       by_formulas("ganesh-2023/lemma-b-2", stuck_printed),
       by_formulas("ganesh-2023/lemma-b-2-shared", stuck_shared),
       by_formulas("ganesh-2023/theorem-5-1", sobolev_privacy),

@@ -32,11 +32,6 @@ struct ReductionSearch {
 /// \param selection_share  factor on the coin's risk; 1 is what the reduction claims
 ReductionSearch search_reduction(std::uint64_t instances, double selection_share);
 
-/// The largest difference of the two sides of Lemma 5.4, exactly, over random laws on 3 symbols,
-/// losses of 4 outputs and algorithms on 3 ordered records.
-/// \param uniform_index  the replaced record is a random one; else the first
-double stability_gap(std::uint64_t instances, bool uniform_index);
-
 /// The quotient of Ent(f²) and 2 E f′², a lower bound of the law's C_LSI, for random f and random
 /// laws with density in [c, C] to N(0, 1).
 struct PerturbationSearch {

@@ -78,16 +78,6 @@ PrintedNoise printed_noise(double alpha, double dimension, double epsilon) {
           .products = std::ceil(t.escape_steps)};
 }
 
-Costs planned_costs(double alpha, double epsilon) {
-  const double phi = zcdp_budget({epsilon, 1e-6}, Calibrator::cks);
-  const auto s = liu_talwar_2025::numbers_at({1e8, 16, 1, 1, 1, 1}, phi, alpha, 1);
-  const double leaf = 2 / s.refresh_batch / s.tree_deviation;
-  const double product = 2 / s.hessian_batch * s.escape_radius / s.escape_deviation;
-  const double products =
-      static_cast<double>(s.escape_steps) * static_cast<double>(s.escapes_per_refresh);
-  return {s.levels * leaf * leaf / 2 / phi, products * product * product / 2 / phi};
-}
-
 std::vector<std::pair<std::int64_t, std::int64_t>> printed_nodes(std::int64_t t,
                                                                  std::int64_t most) {
   std::vector<std::pair<std::int64_t, std::int64_t>> nodes;
@@ -152,7 +142,6 @@ SolvedSchedule::Result solved_schedule(const SolvedSchedule& p, std::uint64_t) {
   const auto note = [&](const liu_talwar_2025::Numbers& s) {
     out.alpha.push_back(s.alpha);
     out.records.push_back(s.records);
-    out.steps.push_back(s.steps);
   };
   ProblemNumbers f{0, p.dimension, 1, 1, 1, 1};
   if (p.alpha)
@@ -214,49 +203,6 @@ TreeNoise::Result largest_tree_noise(const TreeNoise& p, std::uint64_t seed) {
     }
   result.worst_standard_errors = worst;
   return result;
-}
-
-/// One step along an estimate that errs by γ/4, in a random direction or along the gradient (which
-/// overshoots); half of the points are drawn from the domain, the others near saddles and minima,
-/// where |∇F| is of order γ. Points with |∇F| < γ do not count, as in Lemma 3.2.
-Descent::Result descent(const Descent& p, std::uint64_t seed) {
-  constexpr Index d = 10;
-  const Problem problem = make_problem(p.problem, {{"sampling", "whole"}}, 1000000, d, seed);
-  const Objective& f = *problem.population;
-  const double M = problem.facts.constants[constant::smoothness];
-  const double gamma = p.gamma;
-  Stream stream({.seed = seed, .purpose = Purpose::evaluation});
-  std::vector<Vector> critical;
-  for (const Landmark& l : problem.landmarks)
-    if (l.of == Landmark::Of::population) critical.push_back(l.point);
-  std::int64_t made = 0, above_sixth = 0, above_sixteenth = 0, above_first = 0;
-  double worst = -std::numeric_limits<double>::infinity();
-  Vector gradient(d), x(d);
-  while (made < p.pairs) {
-    if (made % 2 == 0) {
-      stream.fill_normal(1.0, x);
-    } else {
-      x = critical[static_cast<std::size_t>(stream.below(std::ssize(critical)))];
-      x += 4 * gamma * stream.uniform() * direction(d, stream);
-    }
-    problem.facts.domain.project(x);
-    f.gradient(x, gradient);
-    const bool overshoots = stream.bernoulli(0.5) && gradient.norm() > 0;
-    const Vector error = overshoots ? Vector(gradient / gradient.norm()) : direction(d, stream);
-    const Vector g = gradient + gamma / 4 * error;
-    if (gradient.norm() < gamma) continue;
-    ++made;
-    const double change = f.value(x - g / M) - f.value(x);
-    const double unit = g.squaredNorm() / M;
-    above_sixth += change > -unit / 6 + 1e-12;
-    above_sixteenth += change > -unit / 16 + 1e-12;
-    above_first += change > g.norm() * (gradient - g).norm() / M - unit / 2 + 1e-12;
-    worst = std::max(worst, change / unit);
-  }
-  return {.above_sixth = above_sixth,
-          .above_sixteenth = above_sixteenth,
-          .above_first = above_first,
-          .largest_change = worst};
 }
 
 /// 95 % quantiles of the sampling errors of O1 to O4 on cosine-saddle, whose Hessian is diagonal.
@@ -450,7 +396,6 @@ UniformGap::Result uniform_gap(const UniformGap& p, std::uint64_t seed) {
 std::vector<ProbeEntry> liu_talwar_2025_probes() {
   return {probe_entry<solved_schedule>(),
           probe_entry<largest_tree_noise>(),
-          probe_entry<descent>(),
           probe_entry<oracle_errors>(),
           probe_entry<hessian_errors>(),
           probe_entry<ramp_steps>(),

@@ -27,10 +27,6 @@ const std::vector<Ablation>& ablations();
 /// Blocks of NODE(t) for Σ = `most` as Algorithm 1 prints it.
 std::vector<std::pair<std::int64_t, std::int64_t>> printed_nodes(std::int64_t t, std::int64_t most);
 
-/// Two costs of a record: of the gradient's tree and of the Hessian products.
-struct Costs {
-  double first, second;
-};
 /// What Theorem 3.17's parameters at one α give a record, with unit constants and logarithms 1; the
 /// noise is that of the theorem, α/√d.
 struct PrintedNoise {
@@ -41,24 +37,20 @@ struct PrintedNoise {
   double products;   ///< Γ, of one escape
 };
 PrintedNoise printed_noise(double alpha, double dimension, double epsilon);
-/// Share of φ that a record of leaf 1 of a full tree pays, and one of a Hessian batch that answers
-/// every product at radius Ξ, by the practical schedule; unit constants, d = 16, δ = 1e-6.
-Costs planned_costs(double alpha, double epsilon);
 
 // Parameters and results of the probes; probes.cpp and escape_probes.cpp say what each does.
 
 struct SolvedSchedule {
-  static constexpr ProbeName probe{"liu-talwar-2025/solved-schedule"};
+  static constexpr ProbeName probe{"liu-talwar-2025/solved-schedule", 2};
   std::string variant;
   double epsilon, dimension;
   std::optional<std::vector<double>> alpha, records;  ///< one of the two
   struct Result {
     std::vector<double> alpha, records;
-    std::vector<Index> steps;
   };
 };
 DPSOSP_MEMBERS(SolvedSchedule, variant, epsilon, dimension, alpha, records);
-DPSOSP_MEMBERS(SolvedSchedule::Result, alpha, records, steps);
+DPSOSP_MEMBERS(SolvedSchedule::Result, alpha, records);
 
 struct TreeNoise {
   static constexpr ProbeName probe{"liu-talwar-2025/tree-noise"};
@@ -71,19 +63,6 @@ struct TreeNoise {
 };
 DPSOSP_MEMBERS(TreeNoise, leaves, trees, dimension, covariance);
 DPSOSP_MEMBERS(TreeNoise::Result, mean_largest, worst_standard_errors);
-
-struct Descent {
-  static constexpr ProbeName probe{"liu-talwar-2025/descent", 2};
-  std::string problem;
-  double gamma;
-  Index pairs;
-  struct Result {
-    std::int64_t above_sixth, above_sixteenth, above_first;
-    double largest_change;
-  };
-};
-DPSOSP_MEMBERS(Descent, problem, gamma, pairs);
-DPSOSP_MEMBERS(Descent::Result, above_sixth, above_sixteenth, above_first, largest_change);
 
 struct OracleErrors {
   static constexpr ProbeName probe{"liu-talwar-2025/oracle-errors"};
@@ -146,7 +125,7 @@ DPSOSP_MEMBERS(UniformGap, records, dimension);
 DPSOSP_MEMBERS(UniformGap::Result, gap);
 
 struct Escapes {
-  static constexpr ProbeName probe{"liu-talwar-2025/escapes", 3};
+  static constexpr ProbeName probe{"liu-talwar-2025/escapes", 4};
   std::string problem, method, error;
   double ratio, alpha;
   Index dimension;
@@ -157,13 +136,11 @@ struct Escapes {
     std::uint64_t left, lowered;
     std::optional<double> steps;  ///< of those that left, on average
     Index allowed_steps;
-    double change, unit_decrease, error_over_bound;
-    std::uint64_t within_bound;
+    double change, unit_decrease;
   };
 };
 DPSOSP_MEMBERS(Escapes, problem, method, error, ratio, alpha, dimension, error_over_alpha, seeds);
-DPSOSP_MEMBERS(Escapes::Result, left, lowered, steps, allowed_steps, change, unit_decrease,
-               error_over_bound, within_bound);
+DPSOSP_MEMBERS(Escapes::Result, left, lowered, steps, allowed_steps, change, unit_decrease);
 
 struct FlatEscapes {
   static constexpr ProbeName probe{"liu-talwar-2025/flat-escapes"};
@@ -177,16 +154,15 @@ struct FlatEscapes {
 DPSOSP_MEMBERS(FlatEscapes, gamma, gamma_in_log, escapes);
 DPSOSP_MEMBERS(FlatEscapes::Result, left, lowered);
 
-struct Coupling {
-  static constexpr ProbeName probe{"liu-talwar-2025/coupling"};
-  double gamma, offset;
-  Index steps, hessians;
+struct QuadraticPaths {
+  static constexpr ProbeName probe{"liu-talwar-2025/quadratic-paths", 3};
+  Index paths;
   struct Result {
-    double largest_relative_error, least_growth_over_bound;
+    std::int64_t above, above_by_steps;  ///< of Claim 3.7, with its Γ and with t in its place
   };
 };
-DPSOSP_MEMBERS(Coupling, gamma, offset, steps, hessians);
-DPSOSP_MEMBERS(Coupling::Result, largest_relative_error, least_growth_over_bound);
+DPSOSP_MEMBERS(QuadraticPaths, paths);
+DPSOSP_MEMBERS(QuadraticPaths::Result, above, above_by_steps);
 
 struct StuckPairs {
   static constexpr ProbeName probe{"liu-talwar-2025/stuck-pairs", 2};

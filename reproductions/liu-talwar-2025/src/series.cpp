@@ -43,13 +43,17 @@ JobCell uniform_gap(const Study& study, double records, double dimension, Coordi
 
 }  // namespace
 
-JobCell solved_alpha(const Study& study, std::string_view variant, double epsilon) {
+JobCell solved_alpha(const Study& study,
+                     std::string_view variant,
+                     double epsilon,
+                     double dimension,
+                     std::vector<double> records) {
   return probe_cell(study,
                     SolvedSchedule{.variant = std::string(variant),
                                    .epsilon = epsilon,
-                                   .dimension = 16.0,
+                                   .dimension = dimension,
                                    .alpha = {},
-                                   .records = std::vector{1e10, 1e11, 1e12, 1e13, 1e14}});
+                                   .records = std::move(records)});
 }
 
 std::vector<JobCell> tree_noise(const Study& study, int dimension) {

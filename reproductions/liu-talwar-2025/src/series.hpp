@@ -24,7 +24,11 @@ inline constexpr const char* ablation_sweep = "liu-talwar-2025-ablation";
 inline constexpr double small_epsilon = 1e-4, no_privacy = 1e6;
 
 /// n over which the schedules of a variant are solved.
-JobCell solved_alpha(const Study& study, std::string_view variant, double epsilon);
+JobCell solved_alpha(const Study& study,
+                     std::string_view variant,
+                     double epsilon,
+                     double dimension = 16,
+                     std::vector<double> records = {1e10, 1e11, 1e12, 1e13, 1e14});
 /// Leaves of a tree against the largest norm of its noise.
 std::vector<JobCell> tree_noise(const Study& study, int dimension = 4);
 std::vector<JobCell> oracle_errors_by_batch(const Study& study);

@@ -132,20 +132,6 @@ Finding c15() {
           .value = of_value};
 }
 
-Finding c1_period() {
-  constexpr double n = 1e4, d = 10, epsilon = 1;
-  const baselines::DpSpiderPaper p = baselines::dp_spider_paper(n, d, 1, 1, 1, {epsilon, delta});
-  const double rho = rho_for(epsilon, delta, Conversion::bs);
-  const double unit2 = 2 * d / rho / (n * n);
-  const double allowed = 1 / (unit2 * std::floor(p.steps));
-  return {.verdict = holds_if(p.period > allowed),
-          .measured = fmt::format("q = {:.1f}, allowed {:.1f}: {:.2f} times too long",
-                                  p.period,
-                                  allowed,
-                                  p.period / allowed),
-          .value = p.period / allowed};
-}
-
 Finding c3_tail_printed() {
   // Definition 4.1 on the midpoints of `points` cells of [0, D], all records' loss being
   // L(√(w² + s²) − s); L = D = 1. The lemma allows N <= 2εn/d points of radius D d/(εn).
@@ -180,27 +166,6 @@ Finding c3_tail_printed() {
                                   mass_at,
                                   std::exp(-at)),
           .value = worst};
-}
-
-/// sqrt(2βψ) with the ψ of Lemma 6.2, logarithms dropped; L = β = γ = F₀ = 1.
-Finding c18() {
-  const std::vector<double> n = decades(5, 9);
-  const auto slope = [&](double k) {
-    std::vector<double> gradients;
-    for (const double records : n)
-      gradients.push_back(
-          std::sqrt(2 * std::pow(std::sqrt(std::log(1 / delta)) / records * std::sqrt(2), k)));
-    return log_slope(n, gradients);
-  };
-  const double smooth = slope(2), rough = slope(4.0 / 3);
-  return {
-      .verdict = holds_if(rough > -1 + slope_tolerance && std::abs(smooth + 1) <= 0.01),
-      .measured = fmt::format("sqrt(2 beta psi) falls as n^{:+.3f} at k = 4/3 and n^{:+.3f} at k = "
-                              "2, L a as n^-1",
-                              rough,
-                              smooth),
-      .reason = "true of the class; at k = 2 the second stage gains in the condition number",
-      .value = rough};
 }
 
 Finding section_6_example() {
@@ -343,7 +308,6 @@ Finding c9_privacy() {
 std::vector<Predicate> lowy_2024_formula_predicates() {
   return {
       by_formulas("lowy-2024/introduction-glm", introduction_glm),
-      by_formulas("lowy-2024/c1-period", c1_period),
       by_formulas("lowy-2024/c3-tail-printed", c3_tail_printed),
       by_formulas("lowy-2024/c6-privacy", c6_privacy),
       by_formulas("lowy-2024/non-smooth-quasar", non_smooth_quasar),
@@ -351,7 +315,6 @@ std::vector<Predicate> lowy_2024_formula_predicates() {
       by_formulas("lowy-2024/section-6-example", section_6_example),
       by_formulas("lowy-2024/corollary-e.4", corollary_e4),
       by_formulas("lowy-2024/c15", c15),
-      by_formulas("lowy-2024/c18", c18),
   };
 }
 

@@ -199,83 +199,6 @@ StartAtExcess::Result start_at_excess(const StartAtExcess& parameters, std::uint
 
 // ------------------------------------------------------------------- the exponential mechanism
 
-/// ln of the law exp(−λ score), normalised.
-std::vector<double> log_law(const std::vector<double>& scores, double lambda) {
-  const double least = std::ranges::min(scores);
-  double sum = 0;
-  for (const double s : scores) sum += std::exp(-lambda * (s - least));
-  std::vector<double> law;
-  for (const double s : scores) law.push_back(-lambda * (s - least) - std::log(sum));
-  return law;
-}
-
-/// The law of Definition 4.1 on a net of ripple-location's box, by enumeration: the largest
-/// |log-ratio| over neighbouring data sets over λR, the largest range of their scores' difference
-/// over R, and over t the largest ratio of
-/// P[score − min > (ln N + t)/λ] to e^{−t}, at λ = εn/R from weak to strong privacy.
-ExactMechanism::Result exact_exponential_mechanism(const ExactMechanism& parameters,
-                                                   std::uint64_t) {
-  const int n = parameters.records, pairs = parameters.pairs;
-  const Index d = parameters.dimension;
-  const auto family = find_problem("ripple-location");
-  std::vector<Problem> single;  // of one record each, so that F is the record's own loss
-  for (int i = 0; i < n + pairs; ++i)
-    single.push_back(family->make(
-        {.records = 1, .dimension = d, .seed = 0, .data_seed = static_cast<std::uint64_t>(i)}));
-  const PublicFacts& facts = single.front().facts;
-  const double L = facts.constants[constant::lipschitz];
-  const Net net = Net::of(facts.domain, d, 0.2);
-  std::vector<std::vector<double>> losses;  // a row a record: clamped difference to the centre
-  for (const Problem& p : single) {
-    losses.emplace_back();
-    const double at_centre = p.empirical->value(net.centre());
-    Vector w(d);
-    for (Index k = 0; k < net.indices(); ++k) {
-      if (!net.point(k, w)) continue;
-      const double most = L * (w - net.centre()).norm();
-      losses.back().push_back(std::clamp(p.empirical->value(w) - at_centre, -most, most));
-    }
-  }
-  const std::size_t points = losses.front().size();
-  const double range = 2 * L * 2 * net.reach() / n;
-  double log_ratio = 0, spread = 0, tail = 0;
-  const auto scores_with = [&](std::size_t replacement) {
-    std::vector<double> scores(points, 0.0);
-    for (std::size_t i = 0; i < static_cast<std::size_t>(n); ++i)
-      for (std::size_t k = 0; k < points; ++k) scores[k] += losses[i == 0 ? replacement : i][k] / n;
-    return scores;
-  };
-  for (const double epsilon : {0.1, 1.0, 10.0, 100.0}) {
-    const double lambda = epsilon / range;
-    const std::vector<double> scores = scores_with(0);
-    const std::vector<double> law = log_law(scores, lambda);
-    for (int j = 0; j < pairs; ++j) {
-      const std::vector<double> neighbour = scores_with(static_cast<std::size_t>(n + j));
-      const auto other = log_law(neighbour, lambda);
-      double low = 0, high = 0;
-      for (std::size_t k = 0; k < points; ++k) {
-        log_ratio = std::max(log_ratio, std::abs(law[k] - other[k]) / epsilon);
-        const double move = (scores[k] - neighbour[k]) / range;
-        low = k == 0 ? move : std::min(low, move);
-        high = k == 0 ? move : std::max(high, move);
-      }
-      spread = std::max(spread, high - low);
-    }
-    const double least = std::ranges::min(scores);
-    for (const double t : {0.5, 1.0, 2.0, 3.0, 5.0, 10.0, 12.0}) {
-      const double limit = least + (std::log(static_cast<double>(points)) + t) / lambda;
-      double mass = 0;
-      for (std::size_t k = 0; k < points; ++k)
-        if (scores[k] > limit) mass += std::exp(law[k]);
-      tail = std::max(tail, mass / std::exp(-t));
-    }
-  }
-  return {.points = points,
-          .log_ratio_over_bound = log_ratio,
-          .spread_over_bound = spread,
-          .tail_over_bound = tail};
-}
-
 /// Runs of the mechanism at the paper's λ and net against equation (2): how many exceed ψ.
 MechanismTail::Result exponential_mechanism_tail(const MechanismTail& parameters, std::uint64_t) {
   constexpr double half_width = 2;
@@ -438,65 +361,16 @@ ProjectionSize::Result projection_size(const ProjectionSize& parameters, std::ui
           .steps = outcome.steps};
 }
 
-/// The largest distance that exchanging a record moves a projected gradient of one record, over
-/// what the ledger charges for it, among pairs of records and random points, for maps stretched by
-/// "stretch": with the clip, and with the cap of the features alone.
-ProjectedSensitivity::Result projected_sensitivity(const ProjectedSensitivity& parameters,
-                                                   std::uint64_t seed) {
-  constexpr Index records = 40, dimension = 20, projected = 5;
-  const double stretch = parameters.stretch, cap = parameters.cap;
-  const Problem problem =
-      find_problem("glm-welsch")
-          ->make({.records = records, .dimension = dimension, .seed = seed, .data_seed = seed});
-  // the limit of the method's own cap, whatever "cap" is
-  const double limit =
-      projected_facts(problem.facts, projected, 2.0).constants[constant::lipschitz];
-  Stream stream({.seed = seed, .purpose = Purpose::test});
-  ProjectedSensitivity::Result result{};
-  for (int m = 0; m < parameters.maps; ++m) {
-    Matrix map(projected, dimension);
-    stream.fill_normal(stretch / std::sqrt(static_cast<double>(projected)), map.reshaped());
-    Vector direction(projected);
-    stream.fill_normal(1.0, direction);
-    for (double scale = 0.01; scale <= 10; scale *= 2)
-      for (const bool clips : {true, false}) {
-        UnsoundCurator parent(problem.facts,
-                              *problem.records,
-                              {.seed = seed},
-                              {.no_noise = true, .no_clipping = !clips});
-        Matrix released(projected, records);
-        for (Index i = 0; i < records; ++i) {
-          ChildSpec one{fmt::format("record {}", i), 1.0};
-          one.range = RecordRange{i, i + 1};
-          one.projection = Projection{map, cap};
-          Curator child = parent.child(one);
-          child.gradient(Point(scale * direction),
-                         child.draw(BatchPolicy::all()),
-                         {limit, Noise::sensitivity_ratio(1.0), Block::x},
-                         released.col(i));
-        }
-        double& largest = clips ? result.clipped : result.capped;
-        const double charged = parent.ledger().entries().front().sensitivity_high;
-        for (Index i = 0; i < records; ++i)
-          for (Index j = 0; j < i; ++j)
-            largest = std::max(largest, (released.col(i) - released.col(j)).norm() / charged);
-      }
-  }
-  return result;
-}
-
 }  // namespace
 
 std::vector<ProbeEntry> lowy_2024_probes() {
   return {probe_entry<published_experiment>(),
           probe_entry<script_privacy>(),
           probe_entry<start_at_excess>(),
-          probe_entry<exact_exponential_mechanism>(),
           probe_entry<exponential_mechanism_tail>(),
           probe_entry<worst_population_excess>(),
           probe_entry<projection_deviation>(),
-          probe_entry<projection_size>(),
-          probe_entry<projected_sensitivity>()};
+          probe_entry<projection_size>()};
 }
 
 }  // namespace dpsosp

@@ -53,19 +53,6 @@ struct StartAtExcess {
 DPSOSP_MEMBERS(StartAtExcess, excess, records);
 DPSOSP_MEMBERS(StartAtExcess::Result, excess, promise, mean_gradient, steps);
 
-struct ExactMechanism {
-  static constexpr ProbeName probe{"lowy-2024/exact-exponential-mechanism", 2};
-  Index dimension;
-  int pairs, records;
-  struct Result {
-    std::size_t points;
-    double log_ratio_over_bound, spread_over_bound, tail_over_bound;
-  };
-};
-DPSOSP_MEMBERS(ExactMechanism, dimension, pairs, records);
-DPSOSP_MEMBERS(ExactMechanism::Result, points, log_ratio_over_bound, spread_over_bound,
-               tail_over_bound);
-
 struct MechanismTail {
   static constexpr ProbeName probe{"lowy-2024/exponential-mechanism-tail"};
   Index dimension, records;
@@ -110,16 +97,5 @@ struct ProjectionSize {
 };
 DPSOSP_MEMBERS(ProjectionSize, rank, support, records, dimension, projected, epsilon);
 DPSOSP_MEMBERS(ProjectionSize::Result, mean_gradient, start, promise, steps);
-
-struct ProjectedSensitivity {
-  static constexpr ProbeName probe{"lowy-2024/projected-sensitivity"};
-  double stretch, cap;
-  int maps;
-  struct Result {
-    double clipped, capped;
-  };
-};
-DPSOSP_MEMBERS(ProjectedSensitivity, stretch, cap, maps);
-DPSOSP_MEMBERS(ProjectedSensitivity::Result, clipped, capped);
 
 }  // namespace dpsosp::lowy_2024_probe

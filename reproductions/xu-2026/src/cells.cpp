@@ -82,27 +82,29 @@ std::int64_t escaped(const CellRuns& c) {
   });
 }
 
+void add_coverage(Coverage& covered, const CellRuns& runs, const Published& published) {
+  const std::array<double, 3> numbers{
+      published.value, published.gradient_norm, published.lambda_min};
+  for (std::size_t k = 0; k < 3; ++k) {
+    ++covered.all;
+    double low = std::numeric_limits<double>::infinity(), high = 0.0;  // of magnitudes
+    for (const RunResult* r : runs.finished) {
+      low = std::min(low, std::abs(at_the_end[k](*r)));
+      high = std::max(high, std::abs(at_the_end[k](*r)));
+    }
+    const double outside = std::max(low / std::abs(numbers[k]), std::abs(numbers[k]) / high);
+    if (outside <= 1.0)
+      ++covered.within;
+    else
+      covered.farthest = std::max(covered.farthest, outside);
+  }
+}
+
 Coverage coverage(const Runs& runs, Setting setting, const Study& study) {
   Coverage covered;
-  for (const Method& m : methods()) {
-    if (!m.published) continue;
-    const CellRuns c = cell(runs, m, setting, Control::none, study);
-    const std::array<double, 3> published{
-        m.published->value, m.published->gradient_norm, m.published->lambda_min};
-    for (std::size_t k = 0; k < 3; ++k) {
-      ++covered.all;
-      double low = std::numeric_limits<double>::infinity(), high = 0.0;  // of magnitudes
-      for (const RunResult* r : c.finished) {
-        low = std::min(low, std::abs(at_the_end[k](*r)));
-        high = std::max(high, std::abs(at_the_end[k](*r)));
-      }
-      const double outside = std::max(low / std::abs(published[k]), std::abs(published[k]) / high);
-      if (outside <= 1.0)
-        ++covered.within;
-      else
-        covered.farthest = std::max(covered.farthest, outside);
-    }
-  }
+  for (const Method& m : methods())
+    if (m.published)
+      add_coverage(covered, cell(runs, m, setting, Control::none, study), *m.published);
   return covered;
 }
 

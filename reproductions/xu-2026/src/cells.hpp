@@ -60,6 +60,8 @@ struct Coverage {
   int all = 0;
   double farthest = 1.0;  ///< largest factor by which one lies outside its range
 };
+/// Adds the three numbers of one row.
+void add_coverage(Coverage& covered, const CellRuns& runs, const Published& published);
 Coverage coverage(const Runs& runs, Setting setting, const Study& study);
 
 /// Distance of the outputs of two runs that differ in the data set alone.

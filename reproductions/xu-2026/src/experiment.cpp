@@ -26,18 +26,63 @@ namespace {
 
 using namespace xu_2026_exhibit;
 
+double curvature(const Method& m, const Runs& runs, const Study& study) {
+  return std::abs(
+      median_of(cell(runs, m, Setting::as_published, Control::none, study), at_the_end[2]));
+}
+
+double final_value(const Method& m, Setting setting, const Runs& runs, const Study& study) {
+  return median_of(cell(runs, m, setting, Control::none, study), at_the_end[0]);
+}
+
+/// What holds with settings that were chosen to fit and not with those that are printed decides
+/// nothing: the paper leaves the others open.
+Finding fitted_alone(bool as_printed, bool fitted, std::string measured) {
+  if (as_printed || !fitted)
+    return finding(as_printed, std::move(measured), "with no setting that was tried");
+  return {.verdict = Verdict::inconclusive,
+          .measured = std::move(measured),
+          .reason = "reproduced with fitted settings only"};
+}
+
+/// The rivals of DP-RGDA with the period of Appendix D.
+const std::array<std::pair<const char*, const char*>, 3> printed_period{
+    {{"Sto-SPIDER", "Sto-SPIDER (period 10)"},
+     {"Ada-DP-SPIDER", "Ada-DP-SPIDER (period 10)"},
+     {"PrivateDiff", "PrivateDiff (period 10)"}}};
+
 Finding x5(const Runs& runs, const Study& study) {
-  const Coverage c = coverage(runs, Setting::as_published, study);
   // A number of the same law lies outside the range of 20 others with probability 2/21.
   constexpr int expected_outside = 3;  // at most so many of 12 with probability 0.97
-  return finding(
-      c.all - c.within <= expected_outside && c.farthest <= 1.5,
-      fmt::format(
-          "{} of {} numbers inside the range of seeds, the farthest off by the factor {:.4g}",
-          c.within,
-          c.all,
-          c.farthest),
-      "with the settings chosen here where the paper is silent");
+  const auto reproduced = [](const Coverage& c) {
+    return c.all - c.within <= expected_outside && c.farthest <= 1.5;
+  };
+  const Coverage fitted = coverage(runs, Setting::as_published, study);
+  Coverage printed;
+  std::vector<std::string> rows;
+  add_coverage(printed,
+               cell(runs, printed_rgda(), Setting::as_published, Control::none, study),
+               *printed_rgda().published);
+  for (const auto& [rival, periodic] : printed_period) {
+    const CellRuns c = cell(runs, labelled(periodic), Setting::as_published, Control::none, study);
+    const Published& published = *labelled(rival).published;
+    add_coverage(printed, c, published);
+    rows.push_back(
+        fmt::format("{} {:.3g} for {:.4g}", rival, median_of(c, at_the_end[0]), published.value));
+  }
+  return fitted_alone(
+      reproduced(printed),
+      reproduced(fitted),
+      fmt::format("with the printed period of 10 {} of {} numbers inside the range of seeds, the "
+                  "farthest off by the factor {:.3g}, and the final Φ are {}; with thresholds, "
+                  "step and period chosen to fit {} of {}, the farthest off by {:.4g}",
+                  printed.within,
+                  printed.all,
+                  printed.farthest,
+                  fmt::join(rows, ", "),
+                  fitted.within,
+                  fitted.all,
+                  fitted.farthest));
 }
 
 /// One reading of what the paper does not print: the size of X* and the range of the argmin.
@@ -168,72 +213,6 @@ Finding x5_data(const Runs& runs, const Study& study) {
   return finding(any, fmt::format("{}", fmt::join(words, "; ")), "under no range");
 }
 
-/// The two SPIDERs with the period of Appendix D in place of refresh by drift. Ada-DP-SPIDER's
-/// oracle has no period; with plain steps and one batch a query its estimator is that of
-/// Sto-SPIDER.
-const std::vector<Method>& periodic_spiders() {
-  static const std::vector<Method> all = [] {
-    std::vector<Method> made;
-    for (const char* step : {"0.005", "0.02"}) {
-      Method m = sto_spider();
-      m.label = fmt::format("period 10, step {}", step);
-      m.published.reset();
-      m.one_setting = true;
-      m.settings["step_size"] = step;
-      m.settings["refresh"] = "period";
-      m.settings["period"] = "10";
-      m.settings.erase("drift_threshold");
-      made.push_back(std::move(m));
-    }
-    return made;
-  }();
-  return all;
-}
-
-std::vector<JobCell> figure_1_cells(const Study& study) {
-  std::vector<JobCell> cells = exhibit_cells(study);
-  for (const Method& m : periodic_spiders()) append_runs(cells, m, Control::none, study);
-  return cells;
-}
-
-Finding figure_1(const Runs& runs, const Study& study) {
-  const auto middle = [&](const Method& m, double t, double TraceRow::*column) {
-    std::vector<double> values;
-    for (const RunResult* r : cell(runs, m, Setting::as_published, Control::none, study).finished)
-      values.push_back(seen_at(*r, t, column));
-    return values.empty() ? std::nan("") : median(values);
-  };
-  const auto value_at_end = [&](const Method& m) {
-    return median_of(cell(runs, m, Setting::ledgered, Control::none, study), at_the_end[0]);
-  };
-  std::vector<const Method*> rivals{&sto_spider(), &ada_dp_spider()};
-  for (const Method& m : periodic_spiders()) rivals.push_back(&m);
-  int kept = 0, all = 0;
-  for (const double t : {100.0, 200.0, 300.0, 399.0})
-    for (const Method* other : rivals)
-      for (double TraceRow::*const column :
-           {&TraceRow::value, &TraceRow::gradient_norm, &TraceRow::lambda_min}) {
-        const double ours = middle(printed_rgda(), t, column), theirs = middle(*other, t, column);
-        ++all;
-        kept += column == &TraceRow::lambda_min ? ours > theirs : ours < theirs;
-      }
-  return finding(
-      kept == all,
-      fmt::format(
-          "{} of {} comparisons of medians, with refresh by drift and every 10 steps, where the "
-          "final Φ of the rivals are {:.3g} and {:.3g}; at equal accounted ε the final Φ are "
-          "{:.3g} "
-          "(DP-RGDA), {:.3g} (Sto-) and {:.3g} (Ada-SPIDER)",
-          kept,
-          all,
-          middle(periodic_spiders()[0], 399, &TraceRow::value),
-          middle(periodic_spiders()[1], 399, &TraceRow::value),
-          value_at_end(printed_rgda()),
-          value_at_end(sto_spider()),
-          value_at_end(ada_dp_spider())),
-      "the order changes");
-}
-
 Method half_step() {
   Method m = printed_rgda();
   for (const char* step : {"descent_step", "escape_step"})
@@ -242,29 +221,23 @@ Method half_step() {
 }
 
 Finding x7(const Runs& runs, const Study& study) {
-  const auto curvature = [&](const Method& m) {
-    return std::abs(
-        median_of(cell(runs, m, Setting::as_published, Control::none, study), at_the_end[2]));
-  };
-  const auto private_diff = std::ranges::find(methods(), "PrivateDiff", &Method::label);
-  const double theirs = curvature(*private_diff);
-  const double periodic =
-      curvature(*std::ranges::find(methods(), "PrivateDiff (period 10)", &Method::label));
-  const auto factor = [&](double ours) { return std::max(ours, theirs) / std::min(ours, theirs); };
-  const double ours = curvature(printed_rgda()), halved = curvature(half_step());
-  return finding(
-      factor(ours) <= 1.5,
-      fmt::format(
-          "|λ_{{min}}| {:.3g} of DP-RGDA and {:.3g} of PrivateDiff, the factor "
-          "{:.3g}; {:.3g} with half the step size, the factor {:.3g}; {:.3g} of PrivateDiff with a "
-          "period of 10",
-          ours,
-          theirs,
-          factor(ours),
-          halved,
-          factor(halved),
-          periodic),
-      "not comparable");
+  const double ours = curvature(printed_rgda(), runs, study),
+               fitted = curvature(labelled("PrivateDiff"), runs, study),
+               periodic = curvature(labelled("PrivateDiff (period 10)"), runs, study),
+               halved = curvature(half_step(), runs, study);
+  const auto factor = [](double a, double b) { return std::max(a, b) / std::min(a, b); };
+  return fitted_alone(
+      factor(ours, periodic) <= 1.5,
+      factor(ours, fitted) <= 1.5,
+      fmt::format("|λ_{{min}}| {:.3g} of DP-RGDA; of PrivateDiff {:.3g} with the printed period of "
+                  "10, the factor {:.3g}, and {:.3g} with step and period chosen to fit, the "
+                  "factor {:.3g}, or {:.3g} where DP-RGDA's step is halved",
+                  ours,
+                  periodic,
+                  factor(ours, periodic),
+                  fitted,
+                  factor(ours, fitted),
+                  factor(halved, fitted)));
 }
 
 /// At scale smoke the exhibits' runs have 20 steps.
@@ -287,46 +260,78 @@ std::vector<JobCell> x7_cells(const Study& study) {
   return cells;
 }
 
-/// Every metric of the as-published runs against both SPIDERs, under each range of the argmin.
-Finding x6(const Runs& runs, const Study& study) {
+/// Every metric of DP-RGDA against two rivals, under each range of the argmin that is run.
+std::vector<PairedComparison> against(std::initializer_list<const char*> rivals,
+                                      Setting setting,
+                                      const std::vector<Reading>& readings,
+                                      const Runs& runs,
+                                      const Study& study) {
   std::vector<PairedComparison> comparisons;
-  for (const Reading& r : readings_of_argmin()) {
-    const CellRuns ours = cell(runs, r.method, Setting::as_published, Control::none, study);
-    for (const Method* other : {&sto_spider(), &ada_dp_spider()}) {
-      const CellRuns theirs = cell(runs, *other, Setting::as_published, Control::none, study);
+  for (const Reading& r : readings) {
+    const CellRuns ours = cell(runs, r.method, setting, Control::none, study);
+    for (const char* rival : rivals) {
+      const CellRuns theirs = cell(runs, labelled(rival), setting, Control::none, study);
       for (const Value value : at_the_end) {
         auto values = paired(ours, value, theirs, value);
-        if (values[0].empty()) return nothing_ran();
+        if (values[0].empty()) continue;
         for (auto& side : values)
           for (double& v : side) v = std::abs(v);
-        comparisons.push_back(compare(other->label, values[0], values[1]));
+        comparisons.push_back(compare(rival, values[0], values[1]));
       }
     }
   }
   adjust(comparisons);
-  const auto kept = std::ranges::count_if(comparisons, better);
-  const auto values = [&](Setting setting, std::initializer_list<const Method*> of) {
+  return comparisons;
+}
+
+Finding x6(const Runs& runs, const Study& study) {
+  const auto printed = against({"Sto-SPIDER (period 10)", "Ada-DP-SPIDER (period 10)"},
+                               Setting::as_published,
+                               readings_of_argmin(),
+                               runs,
+                               study);
+  const auto fitted = against(
+      {"Sto-SPIDER", "Ada-DP-SPIDER"}, Setting::as_published, readings_of_argmin(), runs, study);
+  const auto accounted = against({"Sto-SPIDER", "Ada-DP-SPIDER"},
+                                 Setting::ledgered,
+                                 {{"printed", printed_rgda()}},
+                                 runs,
+                                 study);
+  if (printed.empty() || fitted.empty() || accounted.empty()) return nothing_ran();
+  const auto kept = [](const std::vector<PairedComparison>& c) {
+    return std::ranges::count_if(c, better);
+  };
+  const auto values = [&](Setting setting, std::initializer_list<const char*> of) {
     std::vector<std::string> words;
-    for (const Method* m : of)
+    for (const char* label : of)
       words.push_back(
-          fmt::format("{} {:.3g}",
-                      m->label,
-                      median_of(cell(runs, *m, setting, Control::none, study), at_the_end[0])));
+          fmt::format("{} {:.3g}", label, final_value(labelled(label), setting, runs, study)));
     return fmt::format("{}", fmt::join(words, ", "));
   };
-  return finding(
-      kept == std::ssize(comparisons),
-      fmt::format(
-          "as published {} of {} comparisons (3 metrics, 2 rivals, 3 ranges of k); Φ: {}. At equal "
-          "accounted ε, own steps: {} at n = 400; {} at n = 25600",
-          kept,
-          comparisons.size(),
-          values(Setting::as_published, {&printed_rgda(), &sto_spider(), &ada_dp_spider()}),
-          values(Setting::ledgered,
-                 {&printed_rgda(), &repaired_rgda(), &sto_spider(), &ada_dp_spider()}),
-          values(Setting::where_it_works,
-                 {&printed_rgda(), &repaired_rgda(), &sto_spider(), &ada_dp_spider()})),
-      "not below both");
+  const bool holds = kept(accounted) == std::ssize(accounted);
+  const std::string measured = fmt::format(
+      "by the paper's composition {} of {} comparisons with the printed period (3 metrics, 2 "
+      "rivals, 3 ranges of k), where the rivals run away, and {} of {} with thresholds chosen to "
+      "fit; at ε = 2 by one accountant, n = 400, {} of {}; Φ there: {}; at n = 25600: {}",
+      kept(printed),
+      printed.size(),
+      kept(fitted),
+      fitted.size(),
+      kept(accounted),
+      accounted.size(),
+      values(Setting::ledgered,
+             {"DP-RGDA (printed, argmin from k = 0)", "Sto-SPIDER", "Ada-DP-SPIDER"}),
+      values(Setting::where_it_works,
+             {"DP-RGDA (printed, argmin from k = 0)",
+              "DP-RGDA (minimal repair)",
+              "DP-RGDA (repaired)",
+              "Sto-SPIDER",
+              "Ada-DP-SPIDER"}));
+  if (!holds && kept(printed) == std::ssize(printed))
+    return {.verdict = Verdict::inconclusive,
+            .measured = measured,
+            .reason = "it is so by the paper's composition and not by one accountant"};
+  return finding(holds, measured, "not below both");
 }
 
 /// DP-RGDA with the refresh rules that the drift thresholds of Table 2 come to at steps of 0.2: 0.7
@@ -406,7 +411,6 @@ std::vector<Predicate> xu_2026_experiment_predicates() {
       on_exhibits("xu-2026/x5", x5),
       on_exhibits("xu-2026/x5-progress", x5_progress, x5_progress_cells),
       on_exhibits("xu-2026/x5-data", x5_data, x5_data_cells),
-      on_exhibits("xu-2026/figure-1", figure_1, figure_1_cells),
       on_exhibits("xu-2026/x6", x6, x5_data_cells),
       {"xu-2026/x6-equal-steps", x6_equal_steps_cells, x6_equal_steps},
       on_exhibits("xu-2026/x7", x7, x7_cells),

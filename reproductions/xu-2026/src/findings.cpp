@@ -20,10 +20,11 @@ double level(const Certificate& c) { return c.sosp_level.value(); }
 
 std::string covered(const Runs& runs, const Study& study) {
   const Coverage c = coverage(runs, Setting::as_published, study);
-  std::string text =
-      fmt::format("{} of the {} published numbers lie inside the range of our as-published runs",
-                  c.within,
-                  c.all);
+  std::string text = fmt::format(
+      "{} of the {} published numbers lie inside the range of our as-published runs, "
+      "whose rivals have refresh rules or a step that are chosen to fit",
+      c.within,
+      c.all);
   if (c.within < c.all)
     text += fmt::format("; {} it by {}{:.2g} %",
                         c.all - c.within == 1 ? "the other misses" : "the others miss",
@@ -229,7 +230,8 @@ plots::Label verdict(const Runs& runs, const Study& study) {
   const Swap s = swap_of(runs, printed_rgda(), Setting::as_published, study);
   const bool holds = lead_survives(runs, study);
   return {fmt::format(
-              "claim {} under equal accounting at n = 400; {} of {} numbers within our seed range; "
+              "claim {} under equal accounting at n = 400; {} of {} numbers within our seed range, "
+              "with fitted settings; "
               "with the argmin from k = 0 DP-RGDA ignores its data on {} of {} seeds",
               holds ? "holds" : "fails",
               c.within,

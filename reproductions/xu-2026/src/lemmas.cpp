@@ -97,22 +97,6 @@ double saddle_over_lemma_4(double kappa, int steps) {
   return mean / std::sqrt(gap / (steps * eta));
 }
 
-Lemma5 lemma_5(double records, double dimension, double epsilon, double delta) {
-  const xu_2026::PaperErm s = xu_2026::paper_erm(records, dimension, epsilon, delta, 1, 1, 1);
-  const double T = s.steps, q = static_cast<double>(s.period), slack = 1 + rounding;
-  const double noise = 1 / (T * s.ebar * s.ebar);
-  const bool period = q >= 1 && q <= T * slack && q <= noise * slack;
-  const auto meets = [&](double batch) {
-    return period && batch * slack >= noise && batch * slack >= records / std::sqrt(T);
-  };
-  const double stated =
-      std::max(std::pow(s.ebar, -2.0 / 3.0), std::cbrt(records * dimension * std::log(1 / delta)));
-  return {.ebar = s.ebar,
-          .bound = std::sqrt(1 / T) + std::sqrt(T / q) * s.ebar,
-          .conditions = meets(s.increment_batch),
-          .conditions_as_stated = meets(stated)};
-}
-
 double lemma_7_reach(double curvature, double hessian_lipschitz) {
   double farthest = 0;
   for (const double step : log_grid(1e-6, 1, 61)) {
@@ -227,39 +211,6 @@ Finding lemma_4() {
       "the statement has q where its proof has η, and the proof descends where y ascends");
 }
 
-Finding lemma_5_finding() {
-  constexpr double delta = 1e-6, dimension = 120;
-  bool holds = true;
-  int stated_short = 0;
-  double low = std::numeric_limits<double>::infinity(), high = 0;
-  std::vector<std::string> slopes;
-  for (const double epsilon : {0.1, 1.0, 2.0}) {
-    std::vector<double> x, y;
-    for (const double n : log_grid(1e5, 1e9, 9)) {
-      const Lemma5 at = lemma_5(n, dimension, epsilon, delta);
-      holds = holds && at.conditions;
-      stated_short += !at.conditions_as_stated;
-      const double ratio = at.bound / std::pow(at.ebar, 2.0 / 3.0);
-      low = std::min(low, ratio);
-      high = std::max(high, ratio);
-      x.push_back(at.ebar);
-      y.push_back(at.bound);
-    }
-    const double slope = log_slope(x, y);
-    holds = holds && std::abs(slope - 2.0 / 3.0) <= 0.01;
-    slopes.push_back(fmt::format("{:.4f}", slope));
-  }
-  return finding(
-      holds && high <= 4,
-      fmt::format("exponent in ē {} at ε = 0.1, 1, 2, n = 1e5 to 1e9; the bound is {:.3g} "
-                  "to {:.3g} ē^(2/3); with the S₂ of the statement {} of 27 cells miss a "
-                  "condition of the proof (errata X14)",
-                  fmt::join(slopes, ", "),
-                  low,
-                  high,
-                  stated_short));
-}
-
 /// Lemma 7 with α = ē^{2/3} and Lemma 10 with α = ē^{1/2}.
 Finding lemma_7() {
   bool possible = true;
@@ -309,60 +260,14 @@ Finding lemma_12() {
       "a counter-example");
 }
 
-/// One run of each of the three methods whose queries Remark 3 compares.
-std::vector<JobCell> remark_3_cells(const Study&) {
-  std::vector<JobCell> cells;
-  for (const auto& [algorithm, problem] :
-       {std::pair{"xu-2026/dp-rgda", "cosine-minimax"},
-        std::pair{"ganesh-2023/stochastic-spider", "cosine-saddle"},
-        std::pair{"liu-talwar-2025/adaptive-spider", "cosine-saddle"}}) {
-    RunSpec spec;
-    spec.algorithm = algorithm;
-    spec.problem = problem;
-    spec.records = 2000;
-    spec.epsilon = 2;
-    spec.delta = 1e-6;
-    spec.observations = 0;
-    cells.push_back(seeded_cell(std::move(spec), 1, {{"method", algorithm}}));
-  }
-  return cells;
-}
-
-Finding remark_3(const Evidence& e) {
-  bool ours_first_order = false;
-  int others_of_second_order = 0;
-  std::vector<std::string> words;
-  for (const JudgedCell& cell : e.cells) {
-    std::vector<std::string> queries;
-    bool first_order = true;
-    for (const FinishedRun& r : cell.finished())
-      for (const LedgerRow& row : r.result->privacy.ledger.rows) {
-        queries.push_back(fmt::format("{} {}", row.count, row.query));
-        first_order =
-            first_order && (row.query == "gradient" || row.query == "gradient_difference");
-      }
-    if (queries.empty()) return nothing_ran();
-    if (cell.text_at("method") == "xu-2026/dp-rgda")
-      ours_first_order = first_order;
-    else
-      others_of_second_order += !first_order;
-    words.push_back(fmt::format("{}: {}", cell.text_at("method"), fmt::join(queries, ", ")));
-  }
-  return finding(ours_first_order && others_of_second_order == 2,
-                 fmt::format("queries of a run: {}", fmt::join(words, "; ")),
-                 "the queries are of other orders");
-}
-
 }  // namespace
 
 std::vector<Predicate> xu_2026_lemma_predicates() {
   return {by_formulas("xu-2026/lemma-1", lemma_1),
           by_formulas("xu-2026/lemma-4", lemma_4),
-          by_formulas("xu-2026/lemma-5", lemma_5_finding),
           by_formulas("xu-2026/lemma-7", lemma_7),
           by_formulas("xu-2026/lemma-11", lemma_11),
-          by_formulas("xu-2026/lemma-12", lemma_12),
-          {"xu-2026/remark-3", remark_3_cells, remark_3}};
+          by_formulas("xu-2026/lemma-12", lemma_12)};
 }
 
 }  // namespace dpsosp

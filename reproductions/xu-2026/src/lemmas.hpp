@@ -22,16 +22,6 @@ double slope_over_lemma_4(double smoothness, double steps, double period);
 /// η = 1/(2L), from (1, 0); F₀ = Φ(x₀) − min Φ. \param kappa  > 1
 double saddle_over_lemma_4(double kappa, int steps);
 
-/// The bound √(F₀L/T) + M√T ē/√q of the proof of xu-2026, Lemma 5 at its sizes, and whether these
-/// meet what the proof asks: T ≥ q ≥ 1, q ≤ 1/(Tē²), S₂ ≥ 1/(Tē²), S₂ ≥ n/√T. L = M = F₀ = 1.
-struct Lemma5 {
-  double ebar;
-  double bound;
-  bool conditions;
-  bool conditions_as_stated;  ///< with the second term of S₂ that the statement has
-};
-Lemma5 lemma_5(double records, double dimension, double epsilon, double delta);
-
 /// The farthest that xu-2026, Lemma 7 lets a sequence get from its anchor within t_thres, over R:
 /// (r + t_thres r₀/2)/R, as η_H ‖v_t‖ ≤ r₀/2 in every step, largest over η_H ≤ 1/L_Φ and r₀ ≤ r ≤
 /// L_Φ η_H α_H/(C ρ_Φ); L_Φ = C = 1. Below 1 no sequence leaves the ball of R.

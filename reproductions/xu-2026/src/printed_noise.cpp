@@ -66,21 +66,49 @@ double constant_needed(double records, double epsilon) {
   return least_constant(cost, epsilon, 8);
 }
 
-double lemma_8_lower_epsilon(double constant, double records) {
-  constexpr double epsilon = 2, K = 5, kappa = 5, failure = 0.1;  // failure: δ₁
-  const xu_2026::PaperPopulation s = xu_2026::paper_population(records, 120, epsilon, delta, 1.0);
+namespace {
+
+/// One answer v of Lemma 8 that has the changed record, and the event that it exceeds half of what
+/// the record adds to it.
+struct ShownRecord {
+  double batch;  ///< S₂
+  double steps;  ///< T
+  double half;   ///< of what the record adds, over the noise
+  double tail;   ///< Pr[the noise alone exceeds it]
+};
+
+constexpr double lemma_8_epsilon = 2, lemma_8_inner_steps = 5;
+
+ShownRecord shown_record(double constant, double records) {
+  constexpr double kappa = 5, failure = 0.1;  // failure: δ₁
+  const xu_2026::PaperPopulation s =
+      xu_2026::paper_population(records, 120, lemma_8_epsilon, delta, 1.0);
   const double batch =
       std::ceil(std::pow(std::log(4.0 / failure), 2) * kappa * std::cbrt(1.0 / s.ebar));
   // Over L‖y_k − y_{k−1}‖: the noise, and half of what the record adds to an answer that has it.
-  const double deviation = 2.0 * constant * std::sqrt(std::log(1.25 / delta)) / (records * epsilon);
+  const double deviation =
+      2.0 * constant * std::sqrt(std::log(1.25 / delta)) / (records * lemma_8_epsilon);
   const double half = 0.5 * std::sqrt(1.0 - 1.0 / kappa) / batch / deviation;
-  const double answers = std::floor(s.steps) * (K - 1);  // the first increment leaves y
-  const double tail = std::erfc(half / std::numbers::sqrt2) / 2;
+  return {batch, std::floor(s.steps), half, std::erfc(half / std::numbers::sqrt2) / 2};
+}
+
+}  // namespace
+
+double lemma_8_query_delta(double constant, double records) {
+  const ShownRecord r = shown_record(constant, records);
+  const double with = r.batch / records * (1.0 - r.tail) + r.tail;
+  return with - std::exp(lemma_8_epsilon / 2) * r.tail;
+}
+
+double lemma_8_lower_epsilon(double constant, double records) {
+  const ShownRecord r = shown_record(constant, records);
+  const double answers = r.steps * (lemma_8_inner_steps - 1);  // the first increment leaves y
   // Some answer that has the record exceeds half of its share, with it; without it none should.
-  const double with = -std::expm1(answers * std::log1p(-batch / records * (1.0 - tail)));
-  const double log_tail = half > 30  // Φ(−h) <= φ(h)/h
-                              ? -half * half / 2 - std::log(half * std::sqrt(2 * std::numbers::pi))
-                              : std::log(tail);
+  const double with = -std::expm1(answers * std::log1p(-r.batch / records * (1.0 - r.tail)));
+  const double log_tail =
+      r.half > 30  // Φ(−h) <= φ(h)/h
+          ? -r.half * r.half / 2 - std::log(r.half * std::sqrt(2 * std::numbers::pi))
+          : std::log(r.tail);
   return std::log(std::max(with - delta, 1e-300)) - std::log(answers) - log_tail;
 }
 

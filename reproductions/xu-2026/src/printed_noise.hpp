@@ -24,12 +24,15 @@ EpsilonInterval section_5_epsilon(const NoiseCount& count, Draw draw);
 /// d = 120, K = 1, both streams on one batch of fixed size; at least 0.01.
 double constant_needed(double records, double epsilon);
 
-/// A lower bound of ε at δ = 1e-6 for the answers v of Lemma 8, by a pair of data sets and an
-/// event: d = 120, K = κ = 5, δ₁ = 0.1, target ε = 2, S₂ = ln²(4/δ₁) κ ē^{−1/3} as the lemma states
+/// The δ at ε/2 that one answer v of Lemma 8 has at least, by a pair of data sets and an event: d =
+/// 120, K = κ = 5, δ₁ = 0.1, target ε = 2, δ = 1e-6, S₂ = ln²(4/δ₁) κ ē^{−1/3} as the lemma states
 /// it. F = −μ|y|²/2 for all other records and ±a⟨x, Py⟩ − μ|y|²/2 for one, a² = L² − Lμ, so that
-/// its increments of v are ±a times the move of y; the event is that some answer exceeds half of
-/// its share.
+/// its increments of v are ±a times the move of y; the event is that the answer exceeds half of its
+/// share.
 /// \param constant  C₂
+double lemma_8_query_delta(double constant, double records);
+/// A lower bound of ε at δ = 1e-6 for all answers v, by the same pair and the event that some
+/// answer exceeds half of the record's share.
 double lemma_8_lower_epsilon(double constant, double records);
 
 }  // namespace dpsosp

@@ -8,7 +8,6 @@ namespace dpsosp {
 
 Reproduction xu_2026_reproduction() {
   return {.texts = xu_2026_texts(),
-          .probes = xu_2026_probes(),
           .predicates = joined({xu_2026_theorem_predicates(),
                                 xu_2026_lemma_predicates(),
                                 xu_2026_weak_risk_predicates(),

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "settings.hpp"
 
+#include <algorithm>
+
 #include <fmt/format.h>
 #include "dpsosp/experiments/study.hpp"
 
@@ -39,6 +41,17 @@ const std::vector<Method>& methods() {
     auto settings = rgda;
     settings["selection"] = selection;
     return settings;
+  };
+  // The errors of Algorithms 2 and 3 alone (errata X1, X2, X4): two streams and the released dual.
+  auto minimal = with("argmin_of_proof");
+  minimal.insert({{"refresh_rule", "repaired"}, {"break_rule", "repaired"}});
+  const auto periodic = [](const char* step) {
+    return std::map<std::string, std::string>{{"step_size", step},
+                                              {"refresh", "period"},
+                                              {"period", "10"},
+                                              {"clip_refresh", "1"},
+                                              {"clip_increment", "1"},
+                                              {"increment_clip", "fixed"}};
   };
   static const std::vector<Method> all{
       {"DP-RGDA (printed, argmin from k = 0)",
@@ -87,6 +100,23 @@ const std::vector<Method>& methods() {
        Variant::repaired,
        {{"step_size", "0.2"}, {"ascent_step", "0.8"}},
        {}},
+      {"DP-RGDA (minimal repair)", "xu-2026/dp-rgda", Variant::printed, minimal, {}},
+      {"Sto-SPIDER (period 10)",
+       "ganesh-2023/stochastic-spider",
+       Variant::repaired,
+       periodic("0.005"),
+       {},
+       false,
+       true},
+      // Ada-DP-SPIDER's oracle has no period; with plain steps and one batch a query its estimator
+      // is that of Sto-SPIDER.
+      {"Ada-DP-SPIDER (period 10)",
+       "ganesh-2023/stochastic-spider",
+       Variant::repaired,
+       periodic("0.02"),
+       {},
+       false,
+       true},
       {"DP-RGDA (printed, batch mean clipped)",
        "xu-2026/dp-rgda",
        Variant::printed,
@@ -109,6 +139,9 @@ const Method& repaired_rgda() { return methods()[1]; }
 const Method& sto_spider() { return methods()[2]; }
 const Method& ada_dp_spider() { return methods()[3]; }
 const Method& after_start_rgda() { return methods().back(); }
+const Method& labelled(std::string_view label) {
+  return *std::ranges::find(methods(), label, &Method::label);
+}
 Method with_selection(std::string_view selection) {
   Method m = printed_rgda();
   m.label = fmt::format("DP-RGDA ({})", selection);

@@ -48,6 +48,8 @@ struct Method {
   std::uint64_t seeds = 0;                       ///< of every control; 0: those of the exhibits
 };
 const std::vector<Method>& methods();
+/// The method of that label, one of methods().
+const Method& labelled(std::string_view label);
 const Method& printed_rgda();
 const Method& repaired_rgda();
 const Method& sto_spider();

@@ -51,16 +51,16 @@ struct Knobs {
   double c_path = 2.0;
 };
 
-/// Numbers of a schedule at one α, and the records that it is predicted to use.
+/// Numbers of a schedule at one α, and the records that it is predicted to use. Counts are whole.
 /// \source liu-talwar-2025 notes, 3.2 and 3.3
 struct Numbers {
   double alpha;
-  Index steps;                  ///< T
+  double steps;                 ///< T
   double drift_threshold;       ///< κ
-  Index max_leaves;             ///< leaves of a tree, or steps of an epoch
+  double max_leaves;            ///< leaves of a tree, or steps of an epoch
   double levels;                ///< L
-  Index escapes_per_refresh;    ///< τ
-  Index escape_steps;           ///< Γ
+  double escapes_per_refresh;   ///< τ
+  double escape_steps;          ///< Γ
   double escape_radius;         ///< Ξ
   double tree_deviation;        ///< σ_tree
   double escape_deviation;      ///< σ_escape

@@ -94,6 +94,18 @@ constexpr auto words_of(ObjectiveKind) {
                                   {{empirical, "empirical"}, {population, "population"}});
 }
 
+/// Where the noise of schedule = paper comes from.
+enum class Release {
+  accounted,  ///< the accountant, for (ε, δ)
+  printed,    ///< Algorithm 3, lines 1 and 2 with c = 1, or of the population's objective Lemma 8
+              ///< with C₁ = C₂ = 1, whatever it costs
+};
+
+constexpr auto words_of(Release) {
+  using enum Release;
+  return word_list<Release>("release", {{accounted, "accounted"}, {printed, "printed"}});
+}
+
 /// Parameters of DP-RGDA, with the paper's symbols; `oracle` holds S₁, S₂, C_v, C_u and the noise.
 struct DpRgdaParameters {
   Index steps = 400;
@@ -115,6 +127,7 @@ struct DpRgdaParameters {
   HorizonRule horizon_rule = HorizonRule::anchor;
   ObjectiveKind objective = ObjectiveKind::empirical;
   double deviation = 0.0;
+  Release release = Release::accounted;
   SpiderOracleParameters oracle;
 };
 

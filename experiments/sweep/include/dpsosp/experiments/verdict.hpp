@@ -107,6 +107,7 @@ inline constexpr double exponent_of_logarithm = 0.11;
 enum class Headline {
   confirmed,
   bound_met,  ///< every level respects the upper bound; the exponent is open
+  vacuous,    ///< a bound that nothing in reach could have broken
   refuted,    ///< by measurement, or by a contradiction under the source's own hypotheses
   slip,       ///< an error of text or constants that leaves the result standing
   open,
@@ -117,6 +118,7 @@ constexpr auto words_of(Headline) {
   return word_list<Headline>("headline",
                              {{confirmed, "confirmed"},
                               {bound_met, "bound met, exponent open"},
+                              {vacuous, "vacuous"},
                               {refuted, "refuted"},
                               {slip, "slip"},
                               {open, "open"}});

@@ -18,6 +18,9 @@ namespace dpsosp::report {
 /// algorithm and problem, the league where its boards were played, and what is missing.
 Site site_of(const Reproduced& reproduced, const Collection& collection);
 
+/// docs/findings.md.
+std::string findings_page();
+
 /// What a store holds, by the runs' keys.
 struct StoredResults {
   std::map<std::string, std::string> by_run;

@@ -74,9 +74,8 @@ struct Highlight {
   std::string page{};  ///< address of what it rests on
   std::string command{};
   std::vector<std::string> claims{};
-  std::vector<Rate> intervals{};                       ///< drawn as measured minus claimed, or
-  std::optional<plots::Panel> panel{};                 ///< a panel of an exhibit, or
-  std::vector<std::pair<std::string, double>> bars{};  ///< counts under their words
+  std::vector<Rate> intervals{};        ///< drawn as measured minus claimed, or
+  std::optional<plots::Panel> panel{};  ///< a panel of an exhibit
 };
 
 /// Numbers of claims by headline word.

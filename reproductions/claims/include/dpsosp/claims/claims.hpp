@@ -46,7 +46,6 @@ enum class EvidenceKind {
   derivation,    ///< by formulas, with their numbers
   privacy,       ///< by the accountant, under a stated adjacency
   reproduction,  ///< of published numbers
-  construction,  ///< the curator makes it true; the audit is what it rests on
 };
 
 /// Whose words a claim is. Totals of a paper are of its own words alone.
@@ -101,8 +100,7 @@ constexpr auto words_of(EvidenceKind) {
                                  {{measurement, "measurement"},
                                   {derivation, "derivation"},
                                   {privacy, "privacy"},
-                                  {reproduction, "reproduction"},
-                                  {construction, "construction"}});
+                                  {reproduction, "reproduction"}});
 }
 inline std::string_view to_string(EvidenceKind kind) { return word_of(kind); }
 
@@ -147,8 +145,7 @@ std::vector<Job> claim_jobs(const ClaimSet& set, const Study& study);
 /// headline of `refuted`, `open`, `bound met`, `confirmed` that any has.
 std::vector<Finding> find_claims(const ClaimSet& set, const Runs& runs, const Study& study);
 
-/// The headline of a claim that is judged without slopes. A claim that holds of every point below
-/// some n is a bound that is met.
+/// The headline of a claim that is judged without slopes.
 Headline headline_of(const Claim& claim, Verdict verdict);
 plots::Label headline_label(Headline headline);
 /// What the evidence is, in one line: its kind, the verdict of the test, what it rests on.

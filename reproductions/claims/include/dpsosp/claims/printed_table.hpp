@@ -24,6 +24,7 @@ struct TableEntry {
   struct Measured {
     std::string sweep;
     std::string arm;
+    std::string metric{};  ///< of the fits to show; empty: that of the claim
   };
   std::vector<Measured> measured;
 };
