@@ -48,6 +48,7 @@ std::string command_of(const RunSpec& spec) {
 bool AlgorithmCheck::passed() const { return std::ranges::all_of(lines, &CheckLine::passed); }
 
 AlgorithmCheck check_algorithm(std::string_view algorithm) {
+  constexpr double infinite = std::numeric_limits<double>::infinity();
   const RunSpec& spec = quick_run(algorithm).spec;
   AlgorithmCheck check;
   check.algorithm = algorithm;
@@ -60,11 +61,12 @@ AlgorithmCheck check_algorithm(std::string_view algorithm) {
   check.metric = card.metric == Metric::excess_risk ? "value"
                  : run.output.sosp_level            ? "sosp_level"
                                                     : "gradient_norm";
-  check.start = metric_of(run, "start." + check.metric).value();
-  check.output = metric_of(run, "output." + check.metric).value();
+  // A point that is not finite has no metric; it is worse than any start.
+  check.start = metric_of(run, "start." + check.metric).value_or(infinite);
+  check.output = metric_of(run, "output." + check.metric).value_or(infinite);
   const PrivacyLabel label = run.privacy.label;
   check.guarantee = label == PrivacyLabel::enforced ? run.privacy.guarantee
-                                                    : std::numeric_limits<double>::infinity();
+                                                    : infinite;
   check.spent = run.privacy.spent;
 
   const auto line = [&](std::string property, bool passed, std::string detail) {
