@@ -133,7 +133,7 @@ TEST(Store, ExportsJsonWithOneRunPerLine) {
   ASSERT_EQ(runs.size(), 2U);
   EXPECT_LT(runs[0]["key"], runs[1]["key"]);
   for (const json& run : runs) {
-    EXPECT_EQ(RunKey(run["description"]).hash(), run["key"]);
+    EXPECT_EQ(RunKey(run["description"]).hash(), run["key"].get<std::string>());
     EXPECT_EQ(run["result"].is_null(), run["status"] == "failed");
   }
 }

@@ -508,7 +508,7 @@ FitRequest fit_of(const TomlNode& node,
   if (t.has("claim")) {
     if (f.claimed) node.fail("claim and claimed in one fit, expected one of them");
     f.claim = t.at("claim").text();
-    const StatedExponent& e = exponent_of(t.at("claim"), f, part, sweep, stated);
+    const StatedExponent e = exponent_of(t.at("claim"), f, part, sweep, stated);
     if (is_of_claim(f, part, sweep, stated)) {
       f.claimed = e.exponent;
       f.solved = e.solved;
