@@ -48,7 +48,7 @@ DPSOSP_MEMBERS(Rate, claim, axis, claimed_low, claimed_high, zone_low, zone_high
                privacy, algorithm, problem, sweep, part, arm);
 DPSOSP_MEMBERS(ForestRow, claim, method, algorithm, paper, word, rates, also);
 DPSOSP_MEMBERS(ForestGroup, paper, quantity, printed, rows);
-DPSOSP_MEMBERS(Highlight, sentence, page, command, claims, intervals, panel, bars);
+DPSOSP_MEMBERS(Highlight, sentence, page, command, claims, intervals, panel);
 DPSOSP_MEMBERS(WordCounts, paper, name, counts, all);
 DPSOSP_MEMBERS(Missing, what, why, command, page);
 DPSOSP_MEMBERS(ExhibitCard, id, paper, title, verdict, page);
