@@ -3,7 +3,7 @@
 #include <filesystem>
 #include <iostream>
 #include <iterator>
-#include <optional>
+#include <memory>
 #include <set>
 #include <utility>
 
@@ -102,10 +102,10 @@ Phase next_phase(Sweep sweep, const Store* store) {
   return {std::move(sweep), false};
 }
 
-std::optional<Store> stored_in(const std::filesystem::path& file) {
-  std::optional<Store> store;
-  if (std::filesystem::exists(file)) store.emplace(file, Store::Access::read_only);
-  return store;
+/// Null where there is no store yet.
+std::unique_ptr<const Store> stored_in(const std::filesystem::path& file) {
+  if (!std::filesystem::exists(file)) return nullptr;
+  return std::make_unique<const Store>(file, Store::Access::read_only);
 }
 
 /// Says where a space may be too small.
@@ -328,7 +328,7 @@ int sweep_command(const Arguments& arguments) {
   const std::filesystem::path file = out / "store.sqlite";
   if (map.count("dry-run") != 0) {
     const auto store = stored_in(file);
-    const Phase phase = next_phase(sweep, store ? &*store : nullptr);
+    const Phase phase = next_phase(sweep, store.get());
     const Sweep counting = phase.tunes ? as_written(sweep) : phase.sweep;
     std::vector<Job> jobs = jobs_of(search_of(sweep));
     const std::size_t tuning = jobs.size();
@@ -368,7 +368,7 @@ int sweep_command(const Arguments& arguments) {
     const std::filesystem::path folder = out / fmt::format("shards-of-{}", shard.count);
     hide_from_guests(folder);
     const auto store = stored_in(file);
-    const Phase phase = next_phase(sweep, store ? &*store : nullptr);
+    const Phase phase = next_phase(sweep, store.get());
     compute_shard(phase.sweep,
                   of_shard(jobs_of(phase.sweep), shard.index, shard.count),
                   shard,
