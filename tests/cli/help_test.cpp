@@ -104,9 +104,10 @@ TEST(MarkdownPage, HasASectionForEveryCommandAndARowForEveryOption) {
     ASSERT_NE(begin, std::string::npos) << command;
     const std::string section = page.out.substr(begin, page.out.find("\n## ", begin + 1) - begin);
     EXPECT_NE(section.find("```text\ndpsosp " + command + " "), std::string::npos) << command;
-    for (const std::string& option : entries(dpsosp({"help", command}).out))
-      if (option.starts_with("--"))
-        EXPECT_NE(section.find("\n| `" + option), std::string::npos) << command << ' ' << option;
+    for (const std::string& option : entries(dpsosp({"help", command}).out)) {
+      if (!option.starts_with("--")) continue;
+      EXPECT_NE(section.find("\n| `" + option), std::string::npos) << command << ' ' << option;
+    }
   }
 }
 
@@ -195,7 +196,8 @@ TEST(Completions, KnowEveryNameOfTheProgram) {
                                           : words("help --complete sweep");
     auto asked = place;
     asked.emplace_back("");
-    const std::string offers = "\n" + dpsosp(asked).out;
+    std::string offers = "\n";
+    offers += dpsosp(asked).out;
     for (const auto& row : listed)
       EXPECT_NE(offers.find("\n" + row.at("name").get<std::string>() + "\t"), std::string::npos)
           << row.at("name");

@@ -322,7 +322,7 @@ TEST(Program, FailsIfStdoutCannotBeWritten) {
                                      run,
                                      run + " --json"}) {
     const Result r = run_program(
-        "/bin/sh", {"-c", "'" + built_program("dpsosp") + "' " + command + " >/dev/full"});
+        "/bin/sh", {"-c", fmt::format("'{}' {} >/dev/full", built_program("dpsosp"), command)});
     expect_one_error_line(r, 1, "standard output cannot be written");
   }
 }
