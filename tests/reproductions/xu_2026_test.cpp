@@ -76,7 +76,8 @@ TEST(XuSection5, DataMoveTheEndByLessThanOne) {
     double turn = 0;  // the argmin may take the estimate after any of the five increments
     for (int k = 1; k <= 5; ++k) {
       const double increments = 5 * (step % 10) + k;
-      turn = std::max(turn, (1 + increments) / std::hypot(refresh, increment * std::sqrt(increments)));
+      turn =
+          std::max(turn, (1 + increments) / std::hypot(refresh, increment * std::sqrt(increments)));
     }
     moved += 0.2 * turn;
   }

@@ -13,7 +13,6 @@
 #include "dpsosp/algorithms/scheduling.hpp"
 #include "dpsosp/baselines/tree_spider.hpp"
 #include "dpsosp/claims/judging.hpp"
-#include "dpsosp/ganesh_2023/exponential_sampler.hpp"
 #include "dpsosp/ganesh_2023/stochastic_spider.hpp"
 #include "dpsosp/privacy/accounting/conversion.hpp"
 #include "dpsosp/privacy/stationarity_test.hpp"

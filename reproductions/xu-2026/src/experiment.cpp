@@ -230,15 +230,16 @@ Finding x7(const Runs& runs, const Study& study) {
   return fitted_alone(
       factor(ours, periodic) <= 1.5,
       factor(ours, fitted) <= 1.5,
-      fmt::format("|λ_{{min}}| {:.3g} of DP-RGDA; of PrivateDiff {:.3g} with the SPIDERs' period of "
-                  "10, the factor {:.3g}, and {:.3g} with step and period chosen to fit, the "
-                  "factor {:.3g}, or {:.3g} where DP-RGDA's step is halved",
-                  ours,
-                  periodic,
-                  factor(ours, periodic),
-                  fitted,
-                  factor(ours, fitted),
-                  factor(halved, fitted)));
+      fmt::format(
+          "|λ_{{min}}| {:.3g} of DP-RGDA; of PrivateDiff {:.3g} with the SPIDERs' period of "
+          "10, the factor {:.3g}, and {:.3g} with step and period chosen to fit, the "
+          "factor {:.3g}, or {:.3g} where DP-RGDA's step is halved",
+          ours,
+          periodic,
+          factor(ours, periodic),
+          fitted,
+          factor(ours, fitted),
+          factor(halved, fitted)));
 }
 
 /// At scale smoke the exhibits' runs have 20 steps.
@@ -285,7 +286,9 @@ std::vector<PairedComparison> against(std::initializer_list<const char*> rivals,
   return comparisons;
 }
 
-std::ptrdiff_t won(const std::vector<PairedComparison>& c) { return std::ranges::count_if(c, better); }
+std::ptrdiff_t won(const std::vector<PairedComparison>& c) {
+  return std::ranges::count_if(c, better);
+}
 
 Finding x6(const Runs& runs, const Study& study) {
   const auto periodic = against({"Sto-SPIDER (period 10)", "Ada-DP-SPIDER (period 10)"},
@@ -322,21 +325,20 @@ Finding x6_one_accountant(const Runs& runs, const Study& study) {
           fmt::format("{} {:.3g}", label, final_value(labelled(label), setting, runs, study)));
     return fmt::format("{}", fmt::join(words, ", "));
   };
-  return finding(won(comparisons) == std::ssize(comparisons),
-                 fmt::format("at ε = 2, n = 400, {} of {} comparisons; Φ there: {}; at n = 25600: {}",
-                             won(comparisons),
-                             comparisons.size(),
-                             values(Setting::ledgered,
-                                    {"DP-RGDA (printed, argmin from k = 0)",
-                                     "Sto-SPIDER",
-                                     "Ada-DP-SPIDER"}),
-                             values(Setting::where_it_works,
-                                    {"DP-RGDA (printed, argmin from k = 0)",
-                                     "DP-RGDA (minimal repair)",
-                                     "DP-RGDA (repaired)",
-                                     "Sto-SPIDER",
-                                     "Ada-DP-SPIDER"})),
-                 "not below both");
+  return finding(
+      won(comparisons) == std::ssize(comparisons),
+      fmt::format("at ε = 2, n = 400, {} of {} comparisons; Φ there: {}; at n = 25600: {}",
+                  won(comparisons),
+                  comparisons.size(),
+                  values(Setting::ledgered,
+                         {"DP-RGDA (printed, argmin from k = 0)", "Sto-SPIDER", "Ada-DP-SPIDER"}),
+                  values(Setting::where_it_works,
+                         {"DP-RGDA (printed, argmin from k = 0)",
+                          "DP-RGDA (minimal repair)",
+                          "DP-RGDA (repaired)",
+                          "Sto-SPIDER",
+                          "Ada-DP-SPIDER"})),
+      "not below both");
 }
 
 /// DP-RGDA with the refresh rules that the drift thresholds of Table 2 come to at steps of 0.2: 0.7
