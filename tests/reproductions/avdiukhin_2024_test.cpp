@@ -216,6 +216,11 @@ TEST(PrintedClaims, LemmaB9FailsForSmallStepCountsAlone) {
       << f.measured;
 }
 
+TEST(PrintedClaims, LemmaC1HoldsWithRareLongJumps) {
+  const Finding f = finding_of("avdiukhin-2024/lemma-c.1", Scale::smoke);
+  EXPECT_EQ(f.verdict, Verdict::holds) << f.measured;
+}
+
 TEST(PrintedClaims, LemmaB7FailsWithIndexOfItsDefinition) {
   const Finding f = finding_of("avdiukhin-2024/lemma-b.7", Scale::smoke);
   EXPECT_EQ(f.verdict, Verdict::fails) << f.measured;

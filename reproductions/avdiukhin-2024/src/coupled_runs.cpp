@@ -156,4 +156,44 @@ CoupledIdentity::Result avdiukhin_2024_probe::coupled_identity(const CoupledIden
   return {.off = off, .off_shifted = off_shifted, .least_part = least_part};
 }
 
+DescentWithoutB::Result avdiukhin_2024_probe::descent_without_b(const DescentWithoutB& parameters,
+                                                                std::uint64_t seed) {
+  constexpr double step = 0.3;  // L = 1
+  const double failure = parameters.failure, jumps = parameters.jumps;
+  const double start = parameters.start, curvature = parameters.curvature;
+  const Index steps = parameters.steps, runs = parameters.runs;
+  constexpr Index d = 2;
+  // σ²/B = 1; d Δ² = 1.01/δ̃; a jump of squared length 1/p has probability p, so that `jumps` δ̃
+  // of them are expected in a run
+  const double noise = std::sqrt(1.01 / failure / static_cast<double>(d));
+  const double probability = std::min(1.0, jumps * failure / static_cast<double>(steps));
+  const double jump = 1.0 / std::sqrt(probability);
+  const double allowance =
+      step * 1.01 / failure * (step * static_cast<double>(steps) + std::log(1.0 / failure));
+  Stream stream({.seed = seed, .purpose = Purpose::test});
+  std::vector<double> needed;
+  for (Index k = 0; k < runs; ++k) {
+    Vector x = Vector::Constant(d, start * noise), g(d), xi(d);
+    const auto value = [&] { return 0.5 * (x[0] * x[0] + curvature * x[1] * x[1]); };
+    const double before = value();
+    double gradients = 0;
+    for (Index t = 0; t < steps; ++t) {
+      g << x[0], curvature * x[1];
+      const double length = g.norm();
+      gradients += length * length;
+      stream.fill_normal(noise, xi);
+      // the sampling noise is along the gradient, where it enters the descent
+      if (stream.uniform() < probability && length > 0)
+        xi += (stream.uniform() < 0.5 ? jump : -jump) / length * g;
+      x -= step * (g + xi);
+    }
+    needed.push_back((value() - before + step / 16.0 * gradients) / allowance);
+  }
+  std::ranges::sort(needed);
+  const auto at =
+      static_cast<std::size_t>(std::ceil((1.0 - failure) * static_cast<double>(needed.size())) - 1);
+  return {.needed = std::max(0.0, needed[at]),
+          .above = std::ranges::count_if(needed, [](double c) { return c > 1.0; })};
+}
+
 }  // namespace dpsosp

@@ -80,6 +80,7 @@ std::vector<ProbeEntry> avdiukhin_2024_probes() {
           probe_entry<saddle_drop>(),
           probe_entry<given_noise>(),
           probe_entry<coupled_identity>(),
+          probe_entry<descent_without_b>(),
           probe_entry<power_errors>(),
           probe_entry<gradients_with_noise>(),
           probe_entry<independent_tests>(),

@@ -122,4 +122,19 @@ DPSOSP_MEMBERS(CoupledIdentity, dimension, step_size, noise, steps);
 DPSOSP_MEMBERS(CoupledIdentity::Result, off, off_shifted, least_part);
 CoupledIdentity::Result coupled_identity(const CoupledIdentity& parameters, std::uint64_t seed);
 
+/// Runs on a quadratic whose sampling noise is rare long jumps along the gradient, dΔ² =
+/// 1.01 σ²/(δ̃B): the c of Lemma C.1 that 1 − δ̃ of them need, and how many need more than 1.
+struct DescentWithoutB {
+  static constexpr ProbeName probe{"avdiukhin-2024/descent-without-b"};
+  double failure, jumps, start, curvature;
+  Index steps, runs;
+  struct Result {
+    double needed;
+    Index above;
+  };
+};
+DPSOSP_MEMBERS(DescentWithoutB, failure, jumps, start, curvature, steps, runs);
+DPSOSP_MEMBERS(DescentWithoutB::Result, needed, above);
+DescentWithoutB::Result descent_without_b(const DescentWithoutB& parameters, std::uint64_t seed);
+
 }  // namespace dpsosp::avdiukhin_2024_probe

@@ -13,7 +13,6 @@
 #include "dpsosp/algorithms/scheduling.hpp"
 #include "dpsosp/baselines/tree_spider.hpp"
 #include "dpsosp/claims/judging.hpp"
-#include "dpsosp/ganesh_2023/exponential_sampler.hpp"
 #include "dpsosp/ganesh_2023/stochastic_spider.hpp"
 #include "dpsosp/privacy/accounting/conversion.hpp"
 #include "dpsosp/privacy/stationarity_test.hpp"
@@ -154,19 +153,6 @@ Finding selection_privacy_zeroed() {
                                   "out, {:.6f} under replace-one",
                                   replaced / 2,
                                   replaced)};
-}
-
-Finding risk_privacy() {
-  double largest = 0;
-  for (const double epsilon : {0.1, 0.4, 1.0, 4.0})
-    for (const double d : {1.0, 2.0, 4.0})
-      for (double n = 1e2; n <= 1.1e8; n *= 10) {
-        const double beta = ganesh_2023::inverse_temperature_of(
-            ganesh_2023::BetaMode::printed, n, d, 1, 1, {.epsilon = epsilon, .delta = delta}, 12);
-        largest = std::max(largest, 2.0 * beta / n / epsilon);
-      }
-  return {.verdict = holds_if(largest <= 1.0),
-          .measured = fmt::format("2 beta G D/n is at most {:.4f} epsilon", largest)};
 }
 
 Finding queries_of_units() {
@@ -311,7 +297,6 @@ std::vector<Predicate> ganesh_2023_formula_predicates() {
       by_formulas("ganesh-2023/9-fresh", fresh_population),
       by_formulas("ganesh-2023/9-kappa", one_drift_threshold),
       by_formulas("ganesh-2023/9-privacy-zero-out", population_privacy_zeroed),
-      by_formulas("ganesh-2023/13-privacy", risk_privacy),
       by_formulas("ganesh-2023/15-rounds", queries_of_units),
       by_formulas("ganesh-2023/7-literal", theorem_4_2_literal),
       by_formulas("ganesh-2023/9-literal", theorem_4_6_literal),

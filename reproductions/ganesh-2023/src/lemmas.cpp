@@ -48,34 +48,6 @@ Finding adversarial_escape(const Evidence& e) {
                           100 * benign)};
 }
 
-std::vector<JobCell> descent_cells(const Study& study) {
-  std::vector<JobCell> cells;
-  for (const char* problem : {"cosine-saddle", "quartic-saddle", "double-well"})
-    cells.push_back(
-        probe_cell(study, Descent{.problem = problem, .pairs = 3400}, {{"problem", problem}}));
-  return cells;
-}
-
-/// The largest over all probes that finished.
-double largest_change(const Evidence& e, double Descent::Result::*inequality) {
-  double largest = -std::numeric_limits<double>::infinity();
-  for (const JudgedCell& cell : e.cells)
-    for (const double v : cell.numbers(inequality)) largest = std::max(largest, v);
-  return largest;
-}
-
-Finding descent_printed(const Evidence& e) {
-  if (std::ranges::none_of(e.cells, &JudgedCell::all_finished)) return nothing_ran();
-  const double first = largest_change(e, &Descent::Result::first),
-               second = largest_change(e, &Descent::Result::second);
-  return {
-      .verdict = holds_if(first <= 1e-12 && second <= 1e-12),
-      .measured = fmt::format("over 10200 pairs, in units of eta gamma^2: first inequality by at "
-                              "least {:.3f}, second by at least {:.3f}",
-                              -first,
-                              -second)};
-}
-
 std::vector<JobCell> selection_cells(const Study& study) {
   std::vector<JobCell> cells;
   for (const auto& [m, epsilon] : {std::pair{5000.0, 1.0}, {10000.0, 1.0}, {5000.0, 2.0}})
@@ -383,7 +355,6 @@ Finding corner_mechanism_risk(const Evidence& e) {
 std::vector<Predicate> ganesh_2023_lemma_predicates() {
   return {
       {"ganesh-2023/2", escape_cells, adversarial_escape},
-      {"ganesh-2023/3", descent_cells, descent_printed},
       {"ganesh-2023/6", selection_cells, selection_accuracy},
       {"ganesh-2023/8", concentration_cells, concentration_rates},
       {"ganesh-2023/10-population", population_selection_cells, population_selection_error},

@@ -53,38 +53,6 @@ EscapeTrial::Result escape(const EscapeTrial& p, std::uint64_t seed) {
   return {.left = std::abs(x[0]) >= away, .steps = t};
 }
 
-/// Lemma 3.5 at one random point x and error e with ‖e‖ ≤ γ/4, ‖∇F(x)‖ = γ: the change of F over a
-/// step of length 1/M, in units of γ²/M, and the two bounds.
-Descent::Result descent(const Descent& p, std::uint64_t seed) {
-  const auto family = find_problem(p.problem);
-  const Problem problem = family->make({.records = 2});
-  const double M = problem.facts.constants[constant::smoothness];
-  const Objective& F = *problem.population;
-  Stream stream = stream_of(seed);
-  const Index d = F.dimension();
-  Vector x(d), gradient(d), e(d), next(d);
-  double first = -1e300, second = -1e300;
-  for (int k = 0; k < p.pairs;) {
-    stream.fill_normal(1.0, x);
-    if (!problem.in_region(x)) continue;
-    F.gradient(x, gradient);
-    const double gamma = gradient.norm();
-    if (!(gamma > 1e-3)) continue;
-    stream.fill_normal(1.0, e);
-    // Every fourth error has the gradient's direction or its opposite, the extremes of the bound.
-    if (k % 4 == 0) e = (k % 8 == 0 ? 1.0 : -1.0) * gradient;
-    e *= gamma / 4.0 / e.norm();
-    const Vector g = gradient + e;
-    next = x - g / M;
-    if (!problem.in_region(next)) continue;
-    const double change = (F.value(next) - F.value(x)) * M / (gamma * gamma);
-    first = std::max(first, change + g.squaredNorm() / (6.0 * gamma * gamma));
-    second = std::max(second, change + 1.0 / 6.0);
-    ++k;
-  }
-  return {.first = first, .second = second};
-}
-
 /// Lemma 4.1: one session of the two tests over candidates whose gradient norms spread over
 /// [α, α + spread], an α-SOSP last.
 SelectionSession::Result selection(const SelectionSession& p, std::uint64_t seed) {
@@ -444,7 +412,6 @@ CornerMechanism::Result corner_mechanism(const CornerMechanism& p, std::uint64_t
 std::vector<ProbeEntry> ganesh_2023_probes() {
   return {
       probe_entry<escape>(),
-      probe_entry<descent>(),
       probe_entry<selection>(),
       probe_entry<concentration>(),
       probe_entry<sampler>(),

@@ -22,17 +22,6 @@ struct EscapeTrial {
 DPSOSP_MEMBERS(EscapeTrial, dimension, gamma, curvature, adversarial);
 DPSOSP_MEMBERS(EscapeTrial::Result, left, steps);
 
-struct Descent {
-  static constexpr ProbeName probe{"ganesh-2023/descent", 2};
-  std::string problem;
-  int pairs;
-  struct Result {
-    double first, second;
-  };
-};
-DPSOSP_MEMBERS(Descent, problem, pairs);
-DPSOSP_MEMBERS(Descent::Result, first, second);
-
 struct SelectionSession {
   static constexpr ProbeName probe{"ganesh-2023/selection"};
   double records, epsilon, spread, alpha, lipschitz, smoothness;

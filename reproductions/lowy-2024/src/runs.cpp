@@ -263,7 +263,9 @@ Finding c16_glm(const Evidence& e) {
                               above,
                               largest,
                               vacuous),
-      .reason = largest < 0.01 ? "the output has no curvature to speak of" : "",
+      .reason = largest < 0.01 ? "the output has no curvature to speak of, and the first stage is "
+                                 "another than the corollary's"
+                               : "",
       .value = largest};
 }
 

@@ -45,7 +45,7 @@ Finding fitted_alone(bool as_printed, bool fitted, std::string measured) {
           .reason = "reproduced with fitted settings only"};
 }
 
-/// The rivals of DP-RGDA with the period of Appendix D.
+/// The rivals of DP-RGDA with the period of Appendix D, which the paper gives to SPIDERs alone.
 const std::array<std::pair<const char*, const char*>, 3> printed_period{
     {{"Sto-SPIDER", "Sto-SPIDER (period 10)"},
      {"Ada-DP-SPIDER", "Ada-DP-SPIDER (period 10)"},
@@ -73,7 +73,8 @@ Finding x5(const Runs& runs, const Study& study) {
   return fitted_alone(
       reproduced(printed),
       reproduced(fitted),
-      fmt::format("with the printed period of 10 {} of {} numbers inside the range of seeds, the "
+      fmt::format("with Appendix D's SPIDER period of 10 for each rival {} of {} numbers inside "
+                  "the range of seeds, the "
                   "farthest off by the factor {:.3g}, and the final Φ are {}; with thresholds, "
                   "step and period chosen to fit {} of {}, the farthest off by {:.4g}",
                   printed.within,
@@ -229,15 +230,16 @@ Finding x7(const Runs& runs, const Study& study) {
   return fitted_alone(
       factor(ours, periodic) <= 1.5,
       factor(ours, fitted) <= 1.5,
-      fmt::format("|λ_{{min}}| {:.3g} of DP-RGDA; of PrivateDiff {:.3g} with the printed period of "
-                  "10, the factor {:.3g}, and {:.3g} with step and period chosen to fit, the "
-                  "factor {:.3g}, or {:.3g} where DP-RGDA's step is halved",
-                  ours,
-                  periodic,
-                  factor(ours, periodic),
-                  fitted,
-                  factor(ours, fitted),
-                  factor(halved, fitted)));
+      fmt::format(
+          "|λ_{{min}}| {:.3g} of DP-RGDA; of PrivateDiff {:.3g} with the SPIDERs' period of "
+          "10, the factor {:.3g}, and {:.3g} with step and period chosen to fit, the "
+          "factor {:.3g}, or {:.3g} where DP-RGDA's step is halved",
+          ours,
+          periodic,
+          factor(ours, periodic),
+          fitted,
+          factor(ours, fitted),
+          factor(halved, fitted)));
 }
 
 /// At scale smoke the exhibits' runs have 20 steps.
@@ -284,23 +286,38 @@ std::vector<PairedComparison> against(std::initializer_list<const char*> rivals,
   return comparisons;
 }
 
+std::ptrdiff_t won(const std::vector<PairedComparison>& c) {
+  return std::ranges::count_if(c, better);
+}
+
 Finding x6(const Runs& runs, const Study& study) {
-  const auto printed = against({"Sto-SPIDER (period 10)", "Ada-DP-SPIDER (period 10)"},
-                               Setting::as_published,
-                               readings_of_argmin(),
-                               runs,
-                               study);
+  const auto periodic = against({"Sto-SPIDER (period 10)", "Ada-DP-SPIDER (period 10)"},
+                                Setting::as_published,
+                                readings_of_argmin(),
+                                runs,
+                                study);
   const auto fitted = against(
       {"Sto-SPIDER", "Ada-DP-SPIDER"}, Setting::as_published, readings_of_argmin(), runs, study);
-  const auto accounted = against({"Sto-SPIDER", "Ada-DP-SPIDER"},
-                                 Setting::ledgered,
-                                 {{"printed", printed_rgda()}},
-                                 runs,
-                                 study);
-  if (printed.empty() || fitted.empty() || accounted.empty()) return nothing_ran();
-  const auto kept = [](const std::vector<PairedComparison>& c) {
-    return std::ranges::count_if(c, better);
-  };
+  if (periodic.empty() || fitted.empty()) return nothing_ran();
+  return finding(
+      won(periodic) == std::ssize(periodic) && won(fitted) == std::ssize(fitted),
+      fmt::format("by the paper's composition {} of {} comparisons with Appendix D's period (3 "
+                  "metrics, 2 rivals, 3 ranges of k), where the rivals run away, and {} of {} with "
+                  "thresholds chosen to fit, so that it could hardly fail",
+                  won(periodic),
+                  periodic.size(),
+                  won(fitted),
+                  fitted.size()),
+      "not below both");
+}
+
+Finding x6_one_accountant(const Runs& runs, const Study& study) {
+  const auto comparisons = against({"Sto-SPIDER", "Ada-DP-SPIDER"},
+                                   Setting::ledgered,
+                                   {{"printed", printed_rgda()}},
+                                   runs,
+                                   study);
+  if (comparisons.empty()) return nothing_ran();
   const auto values = [&](Setting setting, std::initializer_list<const char*> of) {
     std::vector<std::string> words;
     for (const char* label : of)
@@ -308,30 +325,20 @@ Finding x6(const Runs& runs, const Study& study) {
           fmt::format("{} {:.3g}", label, final_value(labelled(label), setting, runs, study)));
     return fmt::format("{}", fmt::join(words, ", "));
   };
-  const bool holds = kept(accounted) == std::ssize(accounted);
-  const std::string measured = fmt::format(
-      "by the paper's composition {} of {} comparisons with the printed period (3 metrics, 2 "
-      "rivals, 3 ranges of k), where the rivals run away, and {} of {} with thresholds chosen to "
-      "fit; at ε = 2 by one accountant, n = 400, {} of {}; Φ there: {}; at n = 25600: {}",
-      kept(printed),
-      printed.size(),
-      kept(fitted),
-      fitted.size(),
-      kept(accounted),
-      accounted.size(),
-      values(Setting::ledgered,
-             {"DP-RGDA (printed, argmin from k = 0)", "Sto-SPIDER", "Ada-DP-SPIDER"}),
-      values(Setting::where_it_works,
-             {"DP-RGDA (printed, argmin from k = 0)",
-              "DP-RGDA (minimal repair)",
-              "DP-RGDA (repaired)",
-              "Sto-SPIDER",
-              "Ada-DP-SPIDER"}));
-  if (!holds && kept(printed) == std::ssize(printed))
-    return {.verdict = Verdict::inconclusive,
-            .measured = measured,
-            .reason = "it is so by the paper's composition and not by one accountant"};
-  return finding(holds, measured, "not below both");
+  return finding(
+      won(comparisons) == std::ssize(comparisons),
+      fmt::format("at ε = 2, n = 400, {} of {} comparisons; Φ there: {}; at n = 25600: {}",
+                  won(comparisons),
+                  comparisons.size(),
+                  values(Setting::ledgered,
+                         {"DP-RGDA (printed, argmin from k = 0)", "Sto-SPIDER", "Ada-DP-SPIDER"}),
+                  values(Setting::where_it_works,
+                         {"DP-RGDA (printed, argmin from k = 0)",
+                          "DP-RGDA (minimal repair)",
+                          "DP-RGDA (repaired)",
+                          "Sto-SPIDER",
+                          "Ada-DP-SPIDER"})),
+      "not below both");
 }
 
 /// DP-RGDA with the refresh rules that the drift thresholds of Table 2 come to at steps of 0.2: 0.7
@@ -412,6 +419,7 @@ std::vector<Predicate> xu_2026_experiment_predicates() {
       on_exhibits("xu-2026/x5-progress", x5_progress, x5_progress_cells),
       on_exhibits("xu-2026/x5-data", x5_data, x5_data_cells),
       on_exhibits("xu-2026/x6", x6, x5_data_cells),
+      on_exhibits("xu-2026/x6-one-accountant", x6_one_accountant),
       {"xu-2026/x6-equal-steps", x6_equal_steps_cells, x6_equal_steps},
       on_exhibits("xu-2026/x7", x7, x7_cells),
   };

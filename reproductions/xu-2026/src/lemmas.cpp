@@ -235,16 +235,6 @@ Finding lemma_7() {
       "t_thres lacks 1/α_H, and R does not shrink with α (errata X15, X16)");
 }
 
-Finding lemma_11() {
-  constexpr int trials = 20000;
-  const double least = cocoercivity_slack(trials, 1);
-  return finding(
-      least >= -rounding,
-      fmt::format(
-          "left side less right side over L|x − x′|²: at least {:.2g} in {} trials", least, trials),
-      "a counter-example");
-}
-
 Finding lemma_12() {
   constexpr int trials = 4000;
   const double least = mapping_ratio(1.0 / 6, trials, 1);
@@ -266,7 +256,6 @@ std::vector<Predicate> xu_2026_lemma_predicates() {
   return {by_formulas("xu-2026/lemma-1", lemma_1),
           by_formulas("xu-2026/lemma-4", lemma_4),
           by_formulas("xu-2026/lemma-7", lemma_7),
-          by_formulas("xu-2026/lemma-11", lemma_11),
           by_formulas("xu-2026/lemma-12", lemma_12)};
 }
 
