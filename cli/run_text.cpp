@@ -194,8 +194,8 @@ std::string next_step(const RunResult& r, const RunDescription& d) {
   };
   if (r.algorithm.status == Status::budget) {
     if (d.settings.contains("steps"))
-      return "the budget ended the run early; --noise calibrated fits the noise to these steps, and "
-             "without --set steps the schedule plans as many as it pays for";
+      return "the budget ended the run early; --noise calibrated fits the noise to these steps, "
+             "and without --set steps the schedule plans as many as it pays for";
     return "the budget ended the run early; a larger --epsilon or more --records pay for more "
            "steps";
   }

@@ -65,8 +65,7 @@ AlgorithmCheck check_algorithm(std::string_view algorithm) {
   check.start = metric_of(run, "start." + check.metric).value_or(infinite);
   check.output = metric_of(run, "output." + check.metric).value_or(infinite);
   const PrivacyLabel label = run.privacy.label;
-  check.guarantee = label == PrivacyLabel::enforced ? run.privacy.guarantee
-                                                    : infinite;
+  check.guarantee = label == PrivacyLabel::enforced ? run.privacy.guarantee : infinite;
   check.spent = run.privacy.spent;
 
   const auto line = [&](std::string property, bool passed, std::string detail) {

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
@@ -199,7 +200,8 @@ TEST(Completions, KnowEveryNameOfTheProgram) {
     std::string offers = "\n";
     offers += dpsosp(asked).out;
     for (const auto& row : listed)
-      EXPECT_NE(offers.find("\n" + row.at("name").get<std::string>() + "\t"), std::string::npos)
+      EXPECT_NE(offers.find(fmt::format("\n{}\t", row.at("name").get<std::string>())),
+                std::string::npos)
           << row.at("name");
   }
 }

@@ -89,7 +89,8 @@ TEST_F(TunedSweep, ScriptsPlanWhatCountsAfterTheTuning) {
     EXPECT_EQ(r.code, 0) << r.err;
     EXPECT_EQ(r.out.find("which tune") != std::string::npos, std::string(plan) == "plans/0001")
         << r.out;
-    EXPECT_EQ(run_program(built_program("dpsosp"), {"shard", (s.out() / plan).string(), "1"}).code, 0);
+    EXPECT_EQ(run_program(built_program("dpsosp"), {"shard", (s.out() / plan).string(), "1"}).code,
+              0);
   }
   EXPECT_EQ(s.run("sweep", "--quiet").code, 0);
   expect_same_tables(s.tables(), finished("whole", 1).tables());
@@ -126,7 +127,8 @@ TEST_F(TunedSweep, LeavesItsSettingsAsCommandsThatRun) {
   const std::string start = "dpsosp ";
   ASSERT_TRUE(commands[1].starts_with(start + "run --algorithm wang-ye-xu-2017/dp-gd"))
       << commands[1];
-  const Result r = run_program(built_program("dpsosp"), words(commands[1].substr(start.size()) + " --json"));
+  const Result r =
+      run_program(built_program("dpsosp"), words(commands[1].substr(start.size()) + " --json"));
   EXPECT_EQ(r.code, 0) << r.err;
   // It is the first of the results: the same description, and so the same numbers.
   SQLite::Database db(s.out() / "store.sqlite", SQLite::OPEN_READONLY);
