@@ -20,7 +20,7 @@ NAMED_FILE = re.compile(r"[\w./-]+\.(?:cpp|hpp|md|toml|txt|csv|py|sh|cmake|svg|i
 NO_SOURCES = {".git", "build", "data", "docs", "out", "results"}
 SOURCE_ENDINGS = {".cpp", ".hpp", ".py", ".sh", ".toml", ".cmake", ".txt", ".in", ".csv", ".css", ".js", ".ts"}
 # Written by the program or by the reader, or the name of a kind of file.
-WRITTEN = re.compile(r"(?:^|/)(?:out|build|data|mnist|randhie|cifar10|PREFIX)/|[A-Z]{3,}|smith|my-")
+WRITTEN = re.compile(r"(?:^|/)(?:out|build|data|mnist|randhie|cifar10|PREFIX)/|[A-Z]{3,}|smith|my-|^tuned\.sh$")
 
 
 def documents(root):

@@ -42,7 +42,7 @@ TEST(AlgorithmPage, TableEntriesNameAlgorithmsOrGiveReason) {
   EXPECT_EQ(entries.at("ganesh-2023, Table 2"), 6 * 2);
   EXPECT_EQ(entries.at("ganesh-2023, Table 3"), 4 * 2);
   EXPECT_EQ(entries.at("lowy-2024, Figure 1"), 5 * 3);
-  EXPECT_EQ(entries.at("xu-2026, Table 1"), 7);
+  EXPECT_EQ(entries.at("xu-2026, Table 1"), 7 + 1);  // and a row of this suite
   EXPECT_EQ(entries.at("liu-talwar-2025, introduction"), 7);
   EXPECT_EQ(entries.size(), 6);
 }

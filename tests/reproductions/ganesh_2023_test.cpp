@@ -51,16 +51,6 @@ TEST(GaneshProbes, SelectsAmongFairCoinsUniformly) {
   }
 }
 
-TEST(GaneshProbes, NetExcessFallsWithEpsilonAndStaysBelowBound) {
-  json p{{"dimension", 1}, {"records", 1000}, {"epsilon", 1}};
-  const json one = compute_probe("ganesh-2023/net", p);
-  p["epsilon"] = 4;
-  const json four = compute_probe("ganesh-2023/net", p);
-  EXPECT_LE(one.at("excess").get<double>(), one.at("bound").get<double>());
-  EXPECT_LE(four.at("excess").get<double>(), one.at("excess").get<double>() / 3);
-  EXPECT_GT(four.at("points").get<int>(), 3 * one.at("points").get<int>());
-}
-
 TEST(GaneshProbes, ExactRoundsContractDivergenceAsClaimed) {
   const json r =
       compute_probe("ganesh-2023/divergence", {{"cells", 120}, {"rounds", 10}, {"exponent", 2.0}});

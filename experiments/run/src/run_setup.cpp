@@ -189,6 +189,7 @@ RunDescription describe(const RunSpec& spec) {
       reject(card.key, "schedule", "paper", "practical or none: a program has no paper's");
     algorithm->set_variant(spec.variant);
     apply_settings(*algorithm, spec.settings);
+    card = algorithm->card();  // settings may decide what it guarantees
     check_noise_rule(*algorithm, spec.schedule, spec.noise, spec.settings);
     d.settings = with_plain_integers(spec);
   }

@@ -16,7 +16,7 @@
 namespace dpsosp {
 namespace {
 
-using Parameters = std::map<std::string, std::string>;
+using ParameterTexts = std::map<std::string, std::string>;
 
 std::optional<double> number_in(const std::string& text) {
   double value = 0;
@@ -25,7 +25,7 @@ std::optional<double> number_in(const std::string& text) {
   return value;
 }
 
-std::optional<double> number_at(const Parameters& parameters, const std::string& name) {
+std::optional<double> number_at(const ParameterTexts& parameters, const std::string& name) {
   const auto found = parameters.find(name);
   return found == parameters.end() ? std::nullopt : number_in(found->second);
 }
@@ -51,7 +51,7 @@ std::optional<std::string_view> stepped_by(std::string_view name) {
 
 /// The numbers among the settings that `kind` knows, by their stage and what it says.
 template <class Kind>
-UsedNumbers numbers_of(const Parameters& parameters, const Kind& kind) {
+UsedNumbers numbers_of(const ParameterTexts& parameters, const Kind& kind) {
   UsedNumbers numbers;
   for (const auto& [name, text] : parameters) {
     const auto rest = kind(own_name(name));
@@ -64,7 +64,7 @@ UsedNumbers numbers_of(const Parameters& parameters, const Kind& kind) {
 }
 
 /// The rule in force, where a setting says; else what the card says.
-std::string output_of(const std::string& algorithm, const Parameters& parameters) {
+std::string output_of(const std::string& algorithm, const ParameterTexts& parameters) {
   if (algorithm.starts_with("program:")) return "–";
   const AlgorithmCard card = find_algorithm(algorithm)->card();
   const auto positive = [&](const char* name) {
@@ -87,7 +87,7 @@ std::string output_of(const std::string& algorithm, const Parameters& parameters
 }  // namespace
 
 Used used_by(const std::string& algorithm, const RunResult& result) {
-  const Parameters& parameters = result.algorithm.parameters;
+  const ParameterTexts& parameters = result.algorithm.parameters;
   return {.clips = numbers_of(parameters, clipped_by),
           .step_sizes = numbers_of(parameters, stepped_by),
           .output = output_of(algorithm, parameters)};

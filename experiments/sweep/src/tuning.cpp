@@ -56,7 +56,7 @@ std::vector<Coordinates> trials_of(const std::vector<Axis>& space,
                                    const std::vector<std::size_t>& places,
                                    std::size_t budget,
                                    std::uint64_t seed) {
-  double points = 1;
+  double points = space.empty() ? 0 : 1;
   for (const Axis& axis : space) points *= static_cast<double>(axis.size());
   if (static_cast<double>(budget) > points + 1)
     throw InputError(fmt::format(
