@@ -298,7 +298,6 @@ TEST(Tuning, RefusesWhatIsUnfairOrLeaks) {
                 "set.steps is on an axis of part n and tuned in arm gd"},
            Case{replaced(whole, "output.sosp_level", "steps"), "of which less is better"},
            Case{replaced(whole, "metric = \"output.sosp_level\"\n", ""), "of which less is better"},
-           Case{replaced(whole, "step_size = [0.01", "step_size = [-1"), "step_size"},
            Case{replaced(whole, "budget = 6\n", ""), "budget is missing in tune"},
            Case{head.substr(0, head.find("[tune]")) + arms + "tune = { steps = [1] }\n" + part,
                 "tune without [tune]"},
