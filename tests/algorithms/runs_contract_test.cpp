@@ -282,6 +282,7 @@ TEST_P(EveryPrivateRun, IsNeverRefusedWhenCalibratedToItsPlan) {
       algorithm->schedule(Schedule::practical, p.facts, {1, 1e-6}, Calibrator::cks);
       ask_gaussian_queries_alone(*algorithm);
       const auto names = values_of(algorithm->fields());
+      if (names.contains("selection_form")) test::set(*algorithm, {{"selection_epsilon", "0"}});
       test::set(*algorithm, {{"steps", "25"}});
       if (names.contains("sampling")) test::set(*algorithm, {{"sampling", sampling}});
       if (names.contains("batch")) test::set(*algorithm, {{"batch", "12"}});
