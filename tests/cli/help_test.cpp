@@ -152,7 +152,7 @@ using Offered = std::vector<std::string>;
 TEST(Completions, InBashOfferCommandsOptionsAndNames) {
   EXPECT_EQ(offers_in_bash("dpsosp re"), (Offered{"reproduce", "report"}));
   EXPECT_EQ(offers_in_bash("dpsosp run --eps"), Offered{"--epsilon"});
-  EXPECT_EQ(offers_in_bash("dpsosp run --schedule "), (Offered{"practical", "paper"}));
+  EXPECT_EQ(offers_in_bash("dpsosp run --schedule "), (Offered{"practical", "paper", "none"}));
   EXPECT_EQ(offers_in_bash("dpsosp run --problem cosine-s"), Offered{"cosine-saddle"});
   EXPECT_EQ(offers_in_bash("dpsosp run --algorithm xu-2026/"), Offered{"xu-2026/dp-rgda"});
   EXPECT_TRUE(holds(offers_in_bash("dpsosp check all"), "all"));
