@@ -298,6 +298,10 @@ const std::vector<Instead> instead{
 
     // Options named in passing.
     {"dpsosp account --batch", "dpsosp account --help", part},
+    {"dpsosp run --json", "dpsosp run --json --help", part},
+    {"./run dpsosp list claims --out out",
+     "./run dpsosp list claims",
+     "of runs that a command before made"},
     {"dpsosp run --release", "dpsosp run --release --help", part},
     {"./run dpsosp …", "./run dpsosp --help", part},
 
