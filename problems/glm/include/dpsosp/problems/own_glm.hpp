@@ -24,6 +24,7 @@ class OwnGlm final : public DataGlmFamily {
   ProblemNotes notes() const override;
   Index default_records() const override;
   std::string missing() const override;
+  int numbers_version() const override { return 2; }
 
   std::string data;      ///< path
   std::string label;     ///< name of its column; empty: the last
