@@ -161,8 +161,9 @@ std::string ledger_text(const LedgerSummary& ledger) {
 std::string privacy_text(const PrivacyResult& p) {
   std::string out = paragraph(
       "privacy",
-      fmt::format("{}: epsilon {} at delta {}, replace_one: data sets that differ in one record",
+      fmt::format("{}: {}epsilon {} at delta {}, replace_one: data sets that differ in one record",
                   to_string(p.label),
+                  p.label == PrivacyLabel::simulated ? "sums without records. On records: " : "",
                   number(p.guarantee),
                   number(p.delta)));
   out += paragraph("",
@@ -194,7 +195,8 @@ std::string next_step(const RunResult& r, const RunDescription& d) {
   };
   if (r.algorithm.status == Status::budget) {
     if (d.settings.contains("steps"))
-      return "the budget ended the run early; --noise calibrated fits the noise to these steps, and "
+      return "the budget ended the run early; --noise calibrated fits the noise to these steps, "
+             "and "
              "without --set steps the schedule plans as many as it pays for";
     return "the budget ended the run early; a larger --epsilon or more --records pay for more "
            "steps";
@@ -227,9 +229,10 @@ std::string text_of(const RunResult& r, const RunDescription& d) {
   out += paragraph(
       "not private",
       fmt::format("{} of {:.6g} contributions clipped; the certificates are also computed from the "
-                  "records without noise",
+                  "{} without noise",
                   log.clipped,
-                  log.contributions));
+                  log.contributions,
+                  r.privacy.label == PrivacyLabel::simulated ? "sums" : "records"));
   if (const double share = clipped_share(r).value_or(0); share > most_clipped)
     out += paragraph("warning",
                      fmt::format("{:.3g} % of the contributions are clipped: the clip decides as "

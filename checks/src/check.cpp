@@ -78,7 +78,7 @@ ProblemCheck check_problem(const FamilyFactory& factory, const CheckOptions& opt
   check.problem = family->name();
   check.skipped = family->missing();
   if (!check.skipped.empty()) return check;
-  if (family->make({.records = 2, .dimension = options.dimension}).records->simulated())
+  if (family->make({.records = 2, .dimension = options.dimension}).simulated)
     throw InputError(
         "check: these settings simulate the records, whose sums are checked against records in "
         "memory; leave `sampling` at its default");
