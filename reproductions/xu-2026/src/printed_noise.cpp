@@ -96,7 +96,8 @@ ShownRecord shown_record(double constant, double records) {
 
 double lemma_8_query_delta(double constant, double records) {
   const ShownRecord r = shown_record(constant, records);
-  const double with = r.batch / records * (1.0 - r.tail) + r.tail;
+  const double sampled = r.batch / records;
+  const double with = sampled * (1.0 - r.tail) + (1.0 - sampled) * r.tail;
   return with - std::exp(lemma_8_epsilon / 2) * r.tail;
 }
 
