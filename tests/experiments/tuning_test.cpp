@@ -30,10 +30,10 @@ const std::vector<Axis> three{axis("set.a", 5), axis("set.b", 7), axis("set.c", 
 const std::vector<std::size_t> places{0, 1, 2};
 
 TEST(TuningOrder, SmallerBudgetsArePrefixes) {
-  for (const std::uint64_t seed : {0, 1, 2}) {
+  for (const std::uint64_t seed : {0U, 1U, 2U}) {
     const auto all = trials_of(three, places, 106, seed);
     EXPECT_TRUE(all.front().empty()) << "the arm as written";
-    for (const std::size_t budget : {1, 2, 5, 17, 60}) {
+    for (const std::size_t budget : {1U, 2U, 5U, 17U, 60U}) {
       const auto some = trials_of(three, places, budget, seed);
       ASSERT_EQ(some.size(), budget);
       EXPECT_TRUE(std::equal(some.begin(), some.end(), all.begin()));
@@ -296,6 +296,8 @@ TEST(Tuning, RefusesWhatIsUnfairOrLeaks) {
                 "by_seed of part n gives tuning and results one instance, epsilon = "},
            Case{replaced(whole, "records = [1000, 4000]", "\"set.steps\" = [10, 20]"),
                 "set.steps is on an axis of part n and tuned in arm gd"},
+           Case{replaced(head, "budget = 6", "budget = 6\nunequal = \"\"") + arms + part,
+                "why the budgets differ"},
            Case{replaced(whole, "output.sosp_level", "steps"), "of which less is better"},
            Case{replaced(whole, "metric = \"output.sosp_level\"\n", ""), "of which less is better"},
            Case{replaced(whole, "budget = 6\n", ""), "budget is missing in tune"},
@@ -351,15 +353,23 @@ TEST(TuningTable, ShowsChoiceEndsAndThePriceOfAPrivateSearch) {
   const plots::Row row = inner.row_groups.at(0).rows.at(0);
   EXPECT_EQ(text(row.cells[0]), "step_size = 0.1, steps = 97");
   EXPECT_EQ(number(row.cells[3]), 5);
-  EXPECT_EQ(text(row.cells[4]), "0");
-  EXPECT_EQ(text(row.cells[5]), "–");
-  EXPECT_EQ(number(row.cells[6]), repetition_epsilon(0.03, 1e-5, 13));
-  EXPECT_EQ(number(row.cells[7]), std::sqrt(0.03 / rho_for_repetition(1, 1e-5, 13)));
+  EXPECT_EQ(number(row.cells[4]), 1e9) << "the start";
+  EXPECT_TRUE(inner.footnotes.empty());
+  EXPECT_EQ(text(row.cells[5]), "0");
+  EXPECT_EQ(text(row.cells[6]), "–");
+  EXPECT_EQ(number(row.cells[7]), repetition_epsilon(0.03, 1e-5, 13));
+  EXPECT_EQ(number(row.cells[8]), std::sqrt(0.03 / rho_for_repetition(1, 1e-5, 13)));
   const plots::Table outer = table([](double steps, double step_size, const json&) {
     return steps == 0 ? 100 : 1000 / steps + step_size;
   });
-  EXPECT_EQ(text(outer.row_groups.at(0).rows.at(0).cells[5]),
+  EXPECT_EQ(text(outer.row_groups.at(0).rows.at(0).cells[6]),
             "step_size = 0.01, the smallest; steps = 300, the largest");
+  // No setting is three times better than the start's 1e9.
+  const plots::Table still = table([](double, double, const json&) { return 4e8; });
+  ASSERT_EQ(still.footnotes.size(), 4U) << "two arms at two sizes";
+  EXPECT_NE(still.footnotes.at(0).find("gd, records = 1000: not 3 times better than the start"),
+            std::string::npos)
+      << still.footnotes.at(0);
   EXPECT_NE(inner.notes.at(0).find("gd: as written and 12 of 12 settings"), std::string::npos)
       << inner.notes.at(0);
 }

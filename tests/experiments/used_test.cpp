@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "dpsosp/experiments/used.hpp"
 
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -70,7 +71,14 @@ TEST(Used, ShareIsOfContributionsAndOfNoneWhereNothingIsClipped) {
 /// Two arms at two sizes; `second` has another output and another share of clipped contributions.
 class Compared {
  public:
-  Compared(std::string metric, std::string output, std::int64_t clipped)
+  /// \param terms  more of the second arm
+  /// \param change  of its runs
+  Compared(
+      std::string metric,
+      std::string output,
+      std::int64_t clipped,
+      const std::string& terms = "",
+      const std::function<void(RunResult&)>& change = [](RunResult&) {})
       : sweep_(parse_sweep("title = \"t\"\nmetric = \"" + metric + R"("
 seeds = 2
 noise = "calibrated"
@@ -83,7 +91,7 @@ name = "second"
 algorithm = "abadi-2016/dp-sgd"
 problem = "cosine-saddle"
 settings = { clip = 0.25 }
-[[part]]
+)" + terms + R"([[part]]
 name = "p"
 axes = [{ records = [100, 200] }]
 )",
@@ -92,16 +100,17 @@ axes = [{ records = [100, 200] }]
     for (const Job& job : jobs_of(sweep_)) {
       const bool second = job.run()->settings.contains("clip");
       const auto n = job.run()->records;
-      stored_.push_back({.key = job.key(),
-                         .status = RunStatus::finished,
-                         .reason = "",
-                         .result = result_of({{"clip",
-                                               second     ? "0.25"
-                                               : n == 100 ? "1"
-                                                          : "2"},
-                                              {"step_size", "0.1"},
-                                              {"output", second ? output : "last"}},
-                                             second && n == 200 ? clipped : 3)});
+      RunResult r = result_of({{"clip",
+                                second     ? "0.25"
+                                : n == 100 ? "1"
+                                           : "2"},
+                               {"step_size", "0.1"},
+                               {"output", second ? output : "last"}},
+                              second && n == 200 ? clipped : 3);
+      r.privacy.label = PrivacyLabel::enforced;
+      if (second) change(r);
+      stored_.push_back(
+          {.key = job.key(), .status = RunStatus::finished, .reason = "", .result = r});
     }
   }
   plots::Table table() const { return used_table(Runs(stored_), sweep_, sweep_.parts[0], "used"); }
@@ -139,6 +148,41 @@ TEST(UsedTable, WarnsWhereOutputRulesDifferUnderAMetricOfTheOutput) {
   EXPECT_EQ(Compared("output.gradient_norm", "uniform", 0).table().footnotes,
             (std::vector<std::string>{
                 "the output rules differ: last iterate (first); uniform iterate (second)."}));
+}
+
+// What a comparison would have to say, however it came about.
+TEST(UsedTable, WarnsWhereArmsHaveOtherTerms) {
+  const auto notes = [](const std::string& terms) {
+    return Compared("output.sosp_level", "last", 3, terms).table().footnotes;
+  };
+  using Notes = std::vector<std::string>;
+  EXPECT_EQ(notes("epsilon = 8\n"),
+            (Notes{"the budgets differ: ε = 1, δ = 1e-06 (first); ε = 8, δ = 1e-06 (second)."}));
+  EXPECT_EQ(notes("dimension = 3\n").size(), 1U);
+  EXPECT_EQ(notes("calibrator = \"rdp\"\n"),
+            (Notes{"the calibrators differ: cks (first); rdp (second)."}));
+  EXPECT_EQ(notes("problem_settings = { start = \"random\" }\n"),
+            (Notes{"the problems differ: cosine-saddle (first); cosine-saddle start = random "
+                   "(second)."}));
+}
+
+TEST(UsedTable, WarnsOfControlsOfRunsCutShortAndOfBudgetsLeft) {
+  const auto notes = [](const std::function<void(RunResult&)>& change) {
+    return Compared("output.sosp_level", "last", 3, "", change).table().footnotes;
+  };
+  using Notes = std::vector<std::string>;
+  EXPECT_EQ(notes([](RunResult& r) { r.privacy.label = PrivacyLabel::none; }),
+            (Notes{"the privacy labels differ: enforced (first); none (second)."}));
+  EXPECT_EQ(notes([](RunResult& r) { r.algorithm.status = Status::budget; }),
+            (Notes{"second: the budget ended 4 of 4 runs, after 5 steps."}));
+  const auto spent = [](double epsilon) {
+    return [epsilon](RunResult& r) {
+      r.privacy.guarantee = 2;
+      r.privacy.spent = epsilon;
+    };
+  };
+  EXPECT_EQ(notes(spent(0.3)), (Notes{"second: its runs spend 15 % of ε."}));
+  EXPECT_TRUE(notes(spent(1.5)).empty());
 }
 
 }  // namespace

@@ -340,6 +340,8 @@ Tuning tuning_of(const TomlTable& tune, Scale scale) {
   if (tune.has("order"))
     t.order = static_cast<std::uint64_t>(tune.at("order").integer(0, most_first_seed));
   if (tune.has("unequal")) t.unequal = tune.at("unequal").text();
+  if (tune.has("unequal") && t.unequal.empty())
+    tune.at("unequal").refuse("why the budgets differ, which the tables print");
   return t;
 }
 

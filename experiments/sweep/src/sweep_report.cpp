@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <limits>
 #include <map>
 #include <optional>
@@ -155,8 +156,15 @@ struct UsedByArm {
   std::vector<UsedNumbers> clips{}, step_sizes{};
   std::vector<double> steps{};
   std::vector<std::string> outputs{};  ///< each once
+  std::vector<std::string> labels{};   ///< of privacy, each once
   std::vector<double> clipped{};       ///< medians of the cells
+  std::vector<double> cut_short{};     ///< steps of runs that the budget ended
+  std::vector<double> spent{};         ///< share of ε, where it is guaranteed
 };
+
+void add_once(std::vector<std::string>& words, std::string word) {
+  if (std::ranges::find(words, word) == words.end()) words.push_back(std::move(word));
+}
 
 UsedByArm used_in(const Runs& runs, const Sweep& sweep, const Part& part, std::size_t arm) {
   UsedByArm u;
@@ -168,8 +176,12 @@ UsedByArm used_in(const Runs& runs, const Sweep& sweep, const Part& part, std::s
         u.clips.push_back(std::move(used.clips));
         u.step_sizes.push_back(std::move(used.step_sizes));
         u.steps.push_back(static_cast<double>(result->algorithm.steps));
-        if (std::ranges::find(u.outputs, used.output) == u.outputs.end())
-          u.outputs.push_back(std::move(used.output));
+        add_once(u.outputs, std::move(used.output));
+        const PrivacyResult& privacy = result->privacy;
+        add_once(u.labels, std::string(to_string(privacy.label)));
+        if (result->algorithm.status == Status::budget) u.cut_short.push_back(u.steps.back());
+        if (privacy.label == PrivacyLabel::enforced && std::isfinite(privacy.guarantee))
+          u.spent.push_back(privacy.spent / privacy.guarantee);
       }
     if (const auto share = measure(runs, c, "clipped").values; !share.empty())
       u.clipped.push_back(median(share));
@@ -212,16 +224,62 @@ bool looks_at_output(const Sweep& sweep, const Part& part) {
   });
 }
 
-/// Which arms release what, where they differ; else empty.
-std::string warning_of_outputs(const std::vector<std::pair<std::string, UsedByArm>>& arms) {
-  std::map<std::string, std::vector<std::string>> by_rule;
-  for (const auto& [arm, used] : arms)
-    for (const std::string& rule : used.outputs) by_rule[rule].push_back(arm);
-  if (by_rule.size() < 2) return {};
+/// Words of each arm, by its name.
+using ByArm = std::vector<std::pair<std::string, std::vector<std::string>>>;
+
+/// Which arms have what, where they differ; else empty.
+std::string warning_where_they_differ(std::string_view what, const ByArm& arms) {
+  std::map<std::string, std::vector<std::string>> by_word;
+  for (const auto& [arm, words] : arms)
+    for (const std::string& word : words) by_word[word].push_back(arm);
+  if (by_word.size() < 2) return {};
   std::vector<std::string> words;
-  for (const auto& [rule, names] : by_rule)
-    words.push_back(fmt::format("{} ({})", rule, fmt::join(names, ", ")));
-  return fmt::format("the output rules differ: {}", fmt::join(words, "; "));
+  for (const auto& [word, names] : by_word)
+    words.push_back(fmt::format("{} ({})", word, fmt::join(names, ", ")));
+  return fmt::format("the {} differ: {}", what, fmt::join(words, "; "));
+}
+
+/// What a comparison needs to be the same for all arms, and is not.
+std::vector<std::string> warnings_of_terms(const Sweep& sweep, const Part& part) {
+  ByArm problems, sizes, budgets, calibrators;
+  std::size_t last = sweep.arms.size();
+  for (const dpsosp::Cell& c : cells_of(sweep, part)) {
+    if (c.arm == last) continue;  // the axes move all arms alike
+    last = c.arm;
+    const std::string& name = sweep.arms[c.arm].name;
+    const RunDescription& d = c.first_run();
+    std::string problem = d.problem;
+    for (const auto& [setting, value] : d.problem_settings)
+      problem += fmt::format(" {} = {}", setting, value);
+    std::string size = fmt::format("n = {}", d.records);
+    if (d.dimension) size += fmt::format(", d = {}", *d.dimension);
+    problems.push_back({name, {std::move(problem)}});
+    sizes.push_back({name, {std::move(size)}});
+    budgets.push_back({name, {fmt::format("ε = {:g}, δ = {:g}", d.epsilon, d.delta)}});
+    calibrators.push_back({name, {std::string(word_of(d.calibrator))}});
+  }
+  std::vector<std::string> warnings;
+  for (std::string w : {warning_where_they_differ("problems", problems),
+                        warning_where_they_differ("sizes", sizes),
+                        warning_where_they_differ("budgets", budgets),
+                        warning_where_they_differ("calibrators", calibrators)})
+    if (!w.empty()) warnings.push_back(std::move(w));
+  return warnings;
+}
+
+/// Below this share of ε a method has more noise than it need have.
+constexpr double little_spent = 0.5;
+
+/// Whether the budget ended runs of an arm, or was left; empty: neither.
+std::string warning_of_budget(const UsedByArm& used, const std::string& arm) {
+  if (!used.cut_short.empty())
+    return fmt::format("{}: the budget ended {} of {} runs, after {} steps",
+                       arm,
+                       used.cut_short.size(),
+                       used.steps.size(),
+                       range_text(used.cut_short));
+  if (used.spent.empty() || median(used.spent) >= little_spent) return {};
+  return fmt::format("{}: its runs spend {} of ε", arm, range_text(percent(used.spent), " %"));
 }
 
 /// Gives curves that are one of several slices of their arm styles after those of the arms, one a
@@ -473,8 +531,17 @@ plots::Table used_table(const Runs& runs, const Sweep& sweep, const Part& part, 
     t.footnotes.push_back(warning + ".");
     return {t.footnotes.size() - 1};
   };
-  const auto of_outputs =
-      looks_at_output(sweep, part) ? warn(warning_of_outputs(arms)) : std::vector<std::size_t>{};
+  ByArm outputs, labels;
+  for (const auto& [arm, used] : arms) {
+    outputs.emplace_back(arm, used.outputs);
+    labels.emplace_back(arm, used.labels);
+  }
+  const auto of_outputs = looks_at_output(sweep, part)
+                              ? warn(warning_where_they_differ("output rules", outputs))
+                              : std::vector<std::size_t>{};
+  std::vector<std::size_t> of_terms = warn(warning_where_they_differ("privacy labels", labels));
+  for (const std::string& warning : warnings_of_terms(sweep, part))
+    std::ranges::copy(warn(warning), std::back_inserter(of_terms));
   plots::RowGroup group;
   for (std::size_t k = 0; k < arms.size(); ++k) {
     const auto& [name, used] = arms[k];
@@ -493,6 +560,8 @@ plots::Table used_table(const Runs& runs, const Sweep& sweep, const Part& part, 
         plots::text_cell(used.outputs.empty() ? "–"
                                               : fmt::format("{}", fmt::join(used.outputs, "; "))),
         plots::text_cell(range_text(percent(used.clipped), " %"))};
+    row.cells[0].footnotes = of_terms;
+    row.cells[3].footnotes = warn(warning_of_budget(used, name));
     row.cells[4].footnotes = of_outputs;
     row.cells[5].footnotes = warn(warning_of_clip(used, name));
     group.rows.push_back(std::move(row));

@@ -49,6 +49,9 @@ std::string space_text(const Arm& arm) {
                      fmt::join(axes, "; "));
 }
 
+/// A choice is worth its name where it is this many times better than the start.
+constexpr double least_gain = 3;
+
 /// What a search on the same records costs.
 struct SearchPrice {
   double epsilon = 0;  ///< of runs as they are
@@ -158,7 +161,8 @@ plots::Table tuning_table(const Runs& runs, const Sweep& sweep, const Part& part
                        "place in the order",
                        metric + ", tuning",
                        "as written",
-                       "settings that failed",
+                       "start",
+                       "settings without a value",
                        "at an end of the space"}},
                      {"the same search on secret records", {"ε", "or noise times"}}};
   const std::vector<dpsosp::Cell> cells = cells_of(sweep, part);
@@ -172,21 +176,33 @@ plots::Table tuning_table(const Runs& runs, const Sweep& sweep, const Part& part
           cells, [&](const dpsosp::Cell& c) { return c.arm == arm && c.at == cell.at; });
       own_data = own_data || !final_cell->first_run().data.empty();
       const Coordinates& chosen = a.trials[cell.chosen];
-      std::size_t failed = 0;
-      for (std::size_t k = 0; k < cell.trials.size(); ++k) failed += !std::isfinite(cell.value(k));
+      std::size_t without = 0;
+      for (std::size_t k = 0; k < cell.trials.size(); ++k) without += !std::isfinite(cell.value(k));
       const std::vector<std::string> ends = at_ends(a, chosen);
       const auto price = search_price(runs, *final_cell, a.trials.size());
+      const auto start = measure_start(runs, *final_cell, sweep.metric);
+      plots::Cell value = spread_cell(cell.trials[cell.chosen]);
+      if (start && !(cell.value(cell.chosen) * least_gain <= *start)) {
+        value.footnotes.push_back(t.footnotes.size());
+        t.footnotes.push_back(
+            fmt::format("{}, {}: not {} times better than the start, so that a method that stays "
+                        "there is preferred; another start or metric would tell more.",
+                        a.name,
+                        to_text(cell.at),
+                        least_gain));
+      }
       group.rows.push_back(
           {.label = to_text(cell.at),
-           .cells = {text_cell(settings_text(chosen)),
-                     text_cell(fmt::format("{} of {}", cell.chosen + 1, cell.trials.size())),
-                     spread_cell(cell.trials[cell.chosen]),
-                     std::isfinite(cell.value(0)) ? plots::number_cell(cell.value(0))
-                                                  : text_cell("failed"),
-                     plots::count_cell(failed),
-                     text_cell(ends.empty() ? "–" : fmt::format("{}", fmt::join(ends, "; "))),
-                     price ? plots::number_cell(price->epsilon) : text_cell("–"),
-                     price ? plots::number_cell(price->noise) : text_cell("–")}});
+           .cells = {
+               text_cell(settings_text(chosen)),
+               text_cell(fmt::format("{} of {}", cell.chosen + 1, cell.trials.size())),
+               std::move(value),
+               std::isfinite(cell.value(0)) ? plots::number_cell(cell.value(0)) : text_cell("none"),
+               start ? plots::number_cell(*start) : text_cell("–"),
+               plots::count_cell(without),
+               text_cell(ends.empty() ? "–" : fmt::format("{}", fmt::join(ends, "; "))),
+               price ? plots::number_cell(price->epsilon) : text_cell("–"),
+               price ? plots::number_cell(price->noise) : text_cell("–")}});
     }
     if (group.rows.empty()) {
       t.notes.push_back(fmt::format("{}: as written, without tuning.", a.name));
