@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <fstream>
 #include <functional>
 #include <limits>
 #include <set>
@@ -12,6 +13,8 @@
 #include <gtest/gtest.h>
 
 #include "dpsosp/core/errors.hpp"
+#include "dpsosp/experiments/counting_metric.hpp"
+#include "dpsosp/plots/table.hpp"
 #include "dpsosp/privacy/accounting/repetition.hpp"
 #include "temporary_folder.hpp"
 
@@ -232,6 +235,45 @@ TEST(Tuning, IsByCellAndByWhatIsStoredAlone) {
   choose(Runs(runs), other);
   EXPECT_EQ(one.parts[0].chosen, other.parts[0].chosen);
   EXPECT_NE(one.parts[0].chosen.begin()->second, std::next(one.parts[0].chosen.begin())->second);
+}
+
+/// Runs that end at 1, of which those with `lacks` have no sosp_level.
+std::vector<StoredRun> lacking(const Sweep& sweep,
+                               const std::function<bool(const RunDescription&)>& lacks) {
+  std::vector<StoredRun> runs;
+  for (const Job& job : jobs_of(sweep)) {
+    RunResult r;
+    r.output.gradient_norm = 1;
+    if (!lacks(*job.run())) r.output.sosp_level = 1;
+    runs.push_back(finished_run(job.description(), r));
+  }
+  return runs;
+}
+
+TEST(Tuning, RefusesAnArmOfWhichNoRunHasTheMetric) {
+  Sweep sweep = parsed(head + arms + part);
+  const auto refusal = [&](const std::function<bool(const RunDescription&)>& lacks) {
+    const auto runs = lacking(search_of(sweep), lacks);
+    return refusal_of([&] { choose(Runs(runs), sweep); });
+  };
+  const auto of_spider = [](const RunDescription& d) { return d.algorithm.ends_with("spider"); };
+  EXPECT_EQ(refusal(of_spider),
+            "sweep test: part n, arm spider: no run has output.sosp_level, expected a metric that "
+            "they have, as output.gradient_norm");
+  EXPECT_EQ(refusal([&](const RunDescription& d) { return of_spider(d) && d.records == 1000; }),
+            "");
+}
+
+TEST(Sweep, IsRefusedWhereNoRunHasItsMetric) {
+  const Sweep sweep = parsed(head.substr(0, head.find("[tune]")) + arms + part);
+  const auto refusal = [&](const std::function<bool(const RunDescription&)>& lacks) {
+    const auto runs = lacking(sweep, lacks);
+    return refusal_of([&] { require_metric(Runs(runs), sweep); });
+  };
+  EXPECT_EQ(refusal([](const RunDescription&) { return true; }),
+            "sweep test: no run has output.sosp_level, expected a metric that they have, as "
+            "output.gradient_norm");
+  EXPECT_EQ(refusal([](const RunDescription& d) { return d.algorithm.ends_with("spider"); }), "");
 }
 
 TEST(Tuning, WithABudgetOfOneIsThePlainSweep) {

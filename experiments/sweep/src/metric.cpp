@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "dpsosp/core/errors.hpp"
+#include "dpsosp/experiments/counting_metric.hpp"
 #include "dpsosp/experiments/fit.hpp"
 #include "dpsosp/experiments/used.hpp"
 
@@ -233,6 +234,15 @@ std::optional<double> free_metric(const AlgorithmResult& result, std::string_vie
   return found == result.parameters.end() ? std::nullopt : number_in(found->second);
 }
 
+std::vector<std::string> names_but_free() {
+  std::vector<std::string> names;
+  for (const NamedValue& n : derived) names.emplace_back(n.name);
+  for (const NamedPoint& point : points)
+    for (const NamedQuantity& quantity : quantities)
+      names.push_back(fmt::format("{}.{}", point.name, quantity.name));
+  return names;
+}
+
 }  // namespace
 
 void check_metric(std::string_view name) {
@@ -240,12 +250,7 @@ void check_metric(std::string_view name) {
   if (named(derived, name) != nullptr || is_free(name) ||
       (named(points, p.head) != nullptr && named(quantities, p.tail) != nullptr))
     return;
-  std::vector<std::string> names;
-  for (const NamedValue& n : derived) names.emplace_back(n.name);
-  for (const NamedPoint& point : points)
-    for (const NamedQuantity& quantity : quantities)
-      names.push_back(fmt::format("{}.{}", point.name, quantity.name));
-  reject_unknown("metric", name, names);
+  reject_unknown("metric", name, names_but_free());
 }
 
 std::optional<double> metric_of(const RunResult& result, std::string_view name) {
@@ -271,6 +276,14 @@ bool less_is_better(std::string_view name) {
   if (const NamedValue* n = named(derived, name)) return !n->of_points.empty();
   const Parts p = split(name);
   return (p.head == "output" || p.head == "population.output") && p.tail != "lambda_min";
+}
+
+std::vector<std::string> metrics_in(const RunResult& result) {
+  std::vector<std::string> names = names_but_free();
+  std::erase_if(names, [&](const std::string& name) {
+    return !less_is_better(name) || !metric_of(result, name);
+  });
+  return names;
 }
 
 std::string metric_label(std::string_view name) {

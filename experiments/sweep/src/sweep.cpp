@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <map>
 #include <mutex>
 #include <set>
@@ -341,6 +342,34 @@ std::vector<Job> of_shard(const std::vector<Job>& jobs, std::size_t index, std::
   std::vector<Job> mine;
   for (std::size_t k = index - 1; k < jobs.size(); k += count) mine.push_back(jobs[k]);
   return mine;
+}
+
+void require_metric(const Runs& runs,
+                    const std::vector<Cell>& cells,
+                    const std::string& metric,
+                    const std::string& where) {
+  const RunResult* finished = nullptr;
+  for (const Cell& cell : cells)
+    for (const Job& job : cell.runs)
+      if (const RunResult* result = runs.result(job)) {
+        if (metric_of(*result, metric)) return;
+        finished = result;
+      }
+  if (finished != nullptr)
+    throw InputError(fmt::format("{}: no run has {}, expected a metric that they have, as {}",
+                                 where,
+                                 metric,
+                                 fmt::join(metrics_in(*finished), ", ")));
+}
+
+void require_metric(const Runs& runs, const Sweep& sweep) {
+  std::vector<Cell> cells;
+  for (const Part& part : sweep.parts)
+    if (part.fits.empty() ||
+        std::ranges::find(part.fits, sweep.metric, &FitRequest::metric) != part.fits.end())
+      std::ranges::copy(cells_of(sweep, part), std::back_inserter(cells));
+  if (!sweep.metric.empty())
+    require_metric(runs, cells, sweep.metric, fmt::format("sweep {}", sweep.name));
 }
 
 CellMetric measure(const Runs& runs, const Cell& cell, std::string_view metric) {

@@ -12,6 +12,7 @@
 
 #include "dpsosp/core/errors.hpp"
 #include "dpsosp/core/stream.hpp"
+#include "dpsosp/experiments/counting_metric.hpp"
 #include "dpsosp/experiments/fit.hpp"
 
 namespace dpsosp {
@@ -126,6 +127,14 @@ std::vector<TunedCell> tuned_cells(const Runs& runs, const Sweep& sweep, const P
 }
 
 void choose(const Runs& runs, Sweep& sweep) {
+  const Sweep search = search_of(sweep);
+  for (const Part& part : search.parts)
+    require_metric(
+        runs,
+        cells_of(search, part),
+        sweep.metric,
+        fmt::format(
+            "sweep {}: part {}, arm {}", sweep.name, part.name, sweep.arms[part.arms[0]].name));
   for (Part& part : sweep.parts)
     for (TunedCell& cell : tuned_cells(runs, sweep, part))
       part.chosen.insert_or_assign({cell.arm, std::move(cell.at)}, cell.chosen);

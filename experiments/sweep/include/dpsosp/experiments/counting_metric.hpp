@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "dpsosp/experiments/sweep.hpp"
 
@@ -20,5 +21,16 @@ struct CountingMetric {
 std::optional<CountingMetric> metric_that_counts(const Runs& runs,
                                                  const Sweep& sweep,
                                                  const Slope& slope);
+
+/// The metrics of points that a run has, of which less is better.
+std::vector<std::string> metrics_in(const RunResult& result);
+/// \throws InputError where runs of the cells finished and none has the metric
+/// \param where  for the message
+void require_metric(const Runs& runs,
+                    const std::vector<Cell>& cells,
+                    const std::string& metric,
+                    const std::string& where);
+/// The same for the sweep's own metric, over the parts that look at it.
+void require_metric(const Runs& runs, const Sweep& sweep);
 
 }  // namespace dpsosp

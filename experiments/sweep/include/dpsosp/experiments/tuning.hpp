@@ -47,6 +47,7 @@ struct TunedCell {
 std::vector<TunedCell> tuned_cells(const Runs& runs, const Sweep& sweep, const Part& part);
 
 /// Writes down what is chosen. \param runs  those of search_of
+/// \throws InputError where no run of an arm has the metric
 void choose(const Runs& runs, Sweep& sweep);
 
 /// The settings of the trial that lie at an end of the arm's space, as "step_size = 1, the
