@@ -1,16 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "dpsosp/experiments/used.hpp"
 
+#include <fstream>
 #include <functional>
 #include <string>
 #include <vector>
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "dpsosp/experiments/runs.hpp"
 #include "dpsosp/experiments/sweep.hpp"
 #include "dpsosp/experiments/sweep_report.hpp"
 #include "dpsosp/plots/table.hpp"
+#include "temporary_folder.hpp"
 
 namespace dpsosp::used_test {
 namespace {
@@ -55,7 +58,52 @@ TEST(Used, OutputRuleIsTheOneInForce) {
   EXPECT_EQ(rule({}), "last iterate, a uniform one, or the mean of the last ones");
   const Used selected = used_by("avdiukhin-2024/dp-sgd",
                                 result_of({{"output", "last"}, {"selection_epsilon", "0.3"}}));
-  EXPECT_NE(selected.output, "last iterate");
+  EXPECT_EQ(selected.output, "one selected privately among iterates drawn before the run");
+}
+
+TEST(Used, OutputRuleIsTheOneInForceWhereOtherSettingsDecide) {
+  const auto rule = [](const char* key, std::map<std::string, std::string> parameters) {
+    return used_by(key, result_of(std::move(parameters))).output;
+  };
+  EXPECT_EQ(rule("yang-2022/dp-sgda", {{"average", "true"}}), "mean of all iterates");
+  EXPECT_EQ(rule("yang-2022/dp-sgda", {{"average", "false"}}), "last iterate");
+  EXPECT_EQ(rule("zhang-2025/private-diff", {{"random_output", "true"}}), "uniform iterate");
+  EXPECT_EQ(rule("zhang-2025/private-diff", {{"random_output", "false"}}), "last iterate");
+  EXPECT_EQ(rule("xu-2026/dp-rgda", {{"horizon_rule", "anchor"}, {"selection", "last"}}),
+            "anchor of the certified escape; at the horizon the last anchor");
+  EXPECT_EQ(rule("xu-2026/dp-rgda", {{"horizon_rule", "last"}}),
+            "anchor of the certified escape; at the horizon the last iterate");
+  const auto quasar = [&](const char* boosted) {
+    return rule("lowy-2024/quasar-dp-sgd",
+                {{"output", "last"}, {"selection_epsilon", "0.5"}, {"boosted", boosted}});
+  };
+  EXPECT_EQ(quasar("false"), "last iterate");
+  EXPECT_EQ(quasar("true"), "one of several runs, selected privately");
+}
+
+TEST(Used, OutputRuleOfAProgramIsThatOfItsCard) {
+  const TemporaryFolder folder;
+  std::ofstream(folder / "card.toml") << R"(key = "me-2026/program"
+title = "A program"
+program = "/bin/true"
+output_rule = "the mean of the last ten"
+settings = { output = { default = "last" } }
+)";
+  const Sweep sweep = parse_sweep(fmt::format(R"(title = "t"
+seeds = 1
+[[arm]]
+name = "mine"
+program = "{}"
+problem = "cosine-saddle"
+[[part]]
+name = "p"
+axes = []
+)",
+                                              std::string(folder / "card.toml")),
+                                  "test",
+                                  Scale::quick);
+  EXPECT_EQ(used_by(sweep.arms[0].spec.algorithm, result_of({{"output", "last"}})).output,
+            "the mean of the last ten");
 }
 
 TEST(Used, ShareIsOfContributionsAndOfNoneWhereNothingIsClipped) {

@@ -67,10 +67,24 @@ UsedNumbers numbers_of(const ParameterTexts& parameters, const Kind& kind) {
 std::string output_of(const std::string& algorithm, const ParameterTexts& parameters) {
   if (algorithm.starts_with("program:")) return "–";
   const AlgorithmCard card = find_algorithm(algorithm)->card();
+  if (card.is_program()) return card.output_rule;
   const auto positive = [&](const char* name) {
     return number_at(parameters, name).value_or(0) > 0;
   };
-  if (positive("selection_epsilon") || positive("power_products")) return card.output_rule;
+  const auto is = [&](const char* name, std::string_view word) {
+    const auto found = parameters.find(name);
+    return found != parameters.end() && found->second == word;
+  };
+  if (is("boosted", "true")) return "one of several runs, selected privately";
+  if ((positive("selection_epsilon") && !is("boosted", "false")) || positive("power_products")) {
+    constexpr std::string_view without = "last iterate, or ";
+    return card.output_rule.substr(card.output_rule.starts_with(without) ? without.size() : 0);
+  }
+  if (is("average", "true")) return "mean of all iterates";
+  if (is("random_output", "true")) return "uniform iterate";
+  if (is("average", "false") || is("random_output", "false")) return "last iterate";
+  if (is("horizon_rule", "last"))
+    return "anchor of the certified escape; at the horizon the last iterate";
   if (positive("tail_average"))
     return fmt::format("mean of the last {:.3g} %", 100 * *number_at(parameters, "tail_average"));
   static const std::map<std::string, std::string> rules{
