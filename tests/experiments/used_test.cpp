@@ -233,5 +233,22 @@ TEST(UsedTable, WarnsOfControlsOfRunsCutShortAndOfBudgetsLeft) {
   EXPECT_TRUE(notes(spent(1.5)).empty());
 }
 
+TEST(UsedTable, WarnsOfAClipThatNothingComesNear) {
+  const auto notes = [](double longest) {
+    return Compared("output.sosp_level",
+                    "last",
+                    0,
+                    "",
+                    [=](RunResult& r) { r.evaluation_log.largest_norm_over_limit = longest; })
+        .table()
+        .footnotes;
+  };
+  EXPECT_EQ(notes(0.03),
+            (std::vector<std::string>{"second: no contribution is longer than 3 % of its clip, by "
+                                      "which the noise goes; its clip is 0.25."}));
+  EXPECT_TRUE(notes(0.2).empty());
+  EXPECT_TRUE(notes(0).empty()) << "unknown";
+}
+
 }  // namespace
 }  // namespace dpsosp::used_test

@@ -158,6 +158,7 @@ struct UsedByArm {
   std::vector<std::string> outputs{};  ///< each once
   std::vector<std::string> labels{};   ///< of privacy, each once
   std::vector<double> clipped{};       ///< medians of the cells
+  std::vector<double> longest{};       ///< contributions, as a share of their clip
   std::vector<double> cut_short{};     ///< steps of runs that the budget ended
   std::vector<double> spent{};         ///< share of ε, where it is guaranteed
 };
@@ -177,6 +178,9 @@ UsedByArm used_in(const Runs& runs, const Sweep& sweep, const Part& part, std::s
         u.step_sizes.push_back(std::move(used.step_sizes));
         u.steps.push_back(static_cast<double>(result->algorithm.steps));
         add_once(u.outputs, std::move(used.output));
+        if (const double longest = result->evaluation_log.largest_norm_over_limit;
+            longest > 0 && clipped_share(*result))
+          u.longest.push_back(longest);
         const PrivacyResult& privacy = result->privacy;
         add_once(u.labels, std::string(to_string(privacy.label)));
         if (result->algorithm.status == Status::budget) u.cut_short.push_back(u.steps.back());
@@ -203,6 +207,13 @@ std::vector<double> percent(std::vector<double> shares) {
 
 /// Why the clip of an arm is to be looked at; empty: it is not.
 std::string warning_of_clip(const UsedByArm& used, const std::string& arm) {
+  if (!used.longest.empty() && std::ranges::max(used.longest) < least_reached)
+    return fmt::format(
+        "{}: no contribution is longer than {:.2g} % of its clip, by which the noise goes; its "
+        "clip is {}",
+        arm,
+        100 * std::ranges::max(used.longest),
+        to_text(used.clips));
   const auto many =
       std::ranges::count_if(used.clipped, [](double share) { return share > most_clipped; });
   if (many == 0) return {};

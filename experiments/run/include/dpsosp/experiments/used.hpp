@@ -30,5 +30,8 @@ std::string to_text(std::span<const UsedNumbers> runs);
 
 /// Above this share clipping decides the result rather than the method.
 inline constexpr double most_clipped = 0.2;
+/// Where no contribution is longer than this share of its clip, the noise is ten times what it need
+/// be.
+inline constexpr double least_reached = 0.1;
 
 }  // namespace dpsosp
