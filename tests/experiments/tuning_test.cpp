@@ -416,5 +416,63 @@ TEST(TuningTable, ShowsChoiceEndsAndThePriceOfAPrivateSearch) {
       << inner.notes.at(0);
 }
 
+plots::Table table_of(Sweep sweep, const Level& level) {
+  auto runs = made_up(search_of(sweep), level);
+  choose(Runs(runs), sweep);
+  for (StoredRun& run : made_up(sweep, level)) runs.push_back(std::move(run));
+  return tuning_table(Runs(runs), sweep, sweep.parts[0], "tuning-n");
+}
+
+TEST(TuningTable, ShowsDigitsThatTellTheChosenFromTheWritten) {
+  const plots::Table t =
+      table_of(parsed(head + arms + part),
+               [](double steps, double, const json&) { return steps == 0 ? 1.00002 : 1.00001; });
+  const plots::Row row = t.row_groups.at(0).rows.at(0);
+  const auto& chosen = std::get<plots::Spread>(row.cells[2].content);
+  const auto& written = std::get<plots::Number>(row.cells[3].content);
+  EXPECT_EQ(plots::plain_number(chosen.median, chosen.format), "1.00001");
+  EXPECT_EQ(plots::plain_number(written.value, written.format), "1.00002");
+  const plots::Table same =
+      table_of(parsed(head + arms + part), [](double, double, const json&) { return 1.0; });
+  EXPECT_EQ(
+      std::get<plots::Number>(same.row_groups.at(0).rows.at(0).cells[3].content).format.digits, 3);
+}
+
+TEST(TuningTable, SaysWhatAnArmTunesInsteadOrNot) {
+  const auto notes = [](const std::string& tune) {
+    return table_of(parsed(replaced(head, "budget = 6", "budget = 3\nunequal = \"a control\"") +
+                           arms + tune + part),
+                    bowl)
+        .notes;
+  };
+  EXPECT_EQ(notes("tune = false\n").at(1), "spider: as written, without tuning (a control).");
+  EXPECT_TRUE(notes("tune = { steps = \"period\" }\n").at(1).ends_with("; steps is not tuned."))
+      << notes("tune = { steps = \"period\" }\n").at(1);
+  EXPECT_TRUE(notes("tune = { steps = false }\n").at(1).ends_with("; steps is not tuned."));
+}
+
+TEST(TuningTable, SaysThatRecordsOfAFileAreTheSame) {
+  const TemporaryFolder folder;
+  std::ofstream(folder / "own.csv") << "a,label\n1,0\n2,1\n3,0\n4,1\n";
+  const std::string own =
+      replaced(arms,
+               "name = \"spider\"\nalgorithm = \"arora-2023/dp-spider\"\nproblem = "
+               "\"ripple-location\"",
+               "name = \"spider\"\nalgorithm = \"arora-2023/dp-spider\"\nproblem = \"own-glm\"\n"
+               "problem_settings = { data = \"" +
+                   std::string(folder / "own.csv") + "\", label = \"label\" }");
+  const std::string sizes = replaced(part, "{ records = [1000, 4000] }", "{ epsilon = [1, 2] }");
+  const auto plain = table_of(parsed(head + arms + sizes), bowl);
+  EXPECT_EQ(plain.caption.find("records of a file"), std::string::npos);
+  const auto mixed = table_of(
+      parsed(replaced(head, "problem_settings = { sampling = \"whole\" }\n", "") + own + sizes),
+      bowl);
+  EXPECT_NE(mixed.caption.find("which no result has, while records of a file are the same"),
+            std::string::npos)
+      << mixed.caption;
+  EXPECT_TRUE(mixed.notes.back().starts_with("The records of spider are those of a file"))
+      << mixed.notes.back();
+}
+
 }  // namespace
 }  // namespace dpsosp::tuning_test

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <optional>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "dpsosp/algorithms/registry.hpp"
 #include "dpsosp/experiments/metric.hpp"
 #include "dpsosp/experiments/programs.hpp"
 #include "dpsosp/experiments/sweep_report.hpp"
@@ -34,19 +36,45 @@ std::string values_text(const Axis& axis) {
   return fmt::format("{} {}", axis_symbol(axis.front().front().first), fmt::join(values, ", "));
 }
 
+/// Settings that other arms of the part tune, and that this one has and does not.
+std::vector<std::string> left_alone(const Sweep& sweep, const Part& part, const Arm& arm) {
+  const auto tuned = [](const Arm& a, const std::string& name) {
+    return std::ranges::any_of(
+        a.space, [&](const Axis& axis) { return axis.front().front().first == name; });
+  };
+  const auto made = find_algorithm(arm.spec.algorithm);
+  std::vector<std::string> words;
+  for (const Field& f : made->fields())
+    if (const std::string name = "set." + f.name;
+        !tuned(arm, name) &&
+        std::ranges::any_of(part.arms, [&](auto k) { return tuned(sweep.arms[k], name); }))
+      words.push_back(f.name + " is not tuned");
+  return words;
+}
+
 /// "DP-SGD: 16 of 36 settings, step_size 0.1, 1; steps 10, 100".
-std::string space_text(const Arm& arm) {
+std::string space_text(const Sweep& sweep, const Part& part, const Arm& arm) {
   std::size_t points = 1;
   std::vector<std::string> axes;
   for (const Axis& axis : arm.space) {
     points *= axis.size();
     axes.push_back(values_text(axis));
   }
+  std::ranges::move(left_alone(sweep, part, arm), std::back_inserter(axes));
   return fmt::format("{}: as written and {} of {} settings, {}.",
                      arm.name,
                      arm.trials.size() - 1,
                      points,
                      fmt::join(axes, "; "));
+}
+
+/// Digits that tell two numbers apart, at least three.
+int digits_apart(double a, double b) {
+  int digits = 3;
+  while (a != b &&
+         plots::plain_number(a, {.digits = digits}) == plots::plain_number(b, {.digits = digits}))
+    ++digits;
+  return digits;
 }
 
 /// A choice is worth its name where it is this many times better than the start.
@@ -146,15 +174,6 @@ plots::Table tuning_table(const Runs& runs, const Sweep& sweep, const Part& part
   plots::Table t;
   t.id = std::move(id);
   t.title = fmt::format("{}: settings of {}", sweep.title, part.name);
-  t.caption = fmt::format(
-      "The setting of the least median {} over {} seeds from {}, which no result has; a run that "
-      "failed counts as worst. Every arm tries itself as written, then the first settings of one "
-      "order (seed {}).{}",
-      metric,
-      tuning.seeds,
-      tuning.first_seed,
-      tuning.order,
-      tuning.unequal.empty() ? "" : fmt::format(" Budgets differ: {}.", tuning.unequal));
   t.row_header = "cell";
   t.column_groups = {{"",
                       {"chosen",
@@ -166,7 +185,7 @@ plots::Table tuning_table(const Runs& runs, const Sweep& sweep, const Part& part
                        "at an end of the space"}},
                      {"the same search on secret records", {"ε", "or noise times"}}};
   const std::vector<dpsosp::Cell> cells = cells_of(sweep, part);
-  bool own_data = false;
+  std::vector<std::string> own_data;  // arms
   for (const std::size_t arm : part.arms) {
     const Arm& a = sweep.arms[arm];
     plots::RowGroup group{.label = a.name, .rows = {}};
@@ -174,15 +193,20 @@ plots::Table tuning_table(const Runs& runs, const Sweep& sweep, const Part& part
       if (cell.arm != arm) continue;
       const auto final_cell = std::ranges::find_if(
           cells, [&](const dpsosp::Cell& c) { return c.arm == arm && c.at == cell.at; });
-      own_data = own_data || !final_cell->first_run().data.empty();
+      if (!final_cell->first_run().data.empty() && (own_data.empty() || own_data.back() != a.name))
+        own_data.push_back(a.name);
       const Coordinates& chosen = a.trials[cell.chosen];
       std::size_t without = 0;
       for (std::size_t k = 0; k < cell.trials.size(); ++k) without += !std::isfinite(cell.value(k));
       const std::vector<std::string> ends = at_ends(a, chosen);
       const auto price = search_price(runs, *final_cell, a.trials.size());
       const auto start = measure_start(runs, *final_cell, sweep.metric);
-      plots::Cell value = spread_cell(cell.trials[cell.chosen]);
-      if (start && !(cell.value(cell.chosen) * least_gain <= *start)) {
+      const CellMetric& best = cell.trials[cell.chosen];
+      const double of_best = cell.value(cell.chosen), written = cell.value(0);
+      const int digits =
+          std::isfinite(of_best) && std::isfinite(written) ? digits_apart(of_best, written) : 3;
+      plots::Cell value = plots::spread_cell(best.values, best.failed, best.failure, digits);
+      if (start && !(of_best * least_gain <= *start)) {
         value.footnotes.push_back(t.footnotes.size());
         t.footnotes.push_back(
             fmt::format("{}, {}: not {} times better than the start, so that a method that stays "
@@ -197,7 +221,7 @@ plots::Table tuning_table(const Runs& runs, const Sweep& sweep, const Part& part
                text_cell(settings_text(chosen)),
                text_cell(fmt::format("{} of {}", cell.chosen + 1, cell.trials.size())),
                std::move(value),
-               std::isfinite(cell.value(0)) ? plots::number_cell(cell.value(0)) : text_cell("none"),
+               std::isfinite(written) ? plots::number_cell(written, digits) : text_cell("none"),
                start ? plots::number_cell(*start) : text_cell("–"),
                plots::count_cell(without),
                text_cell(ends.empty() ? "–" : fmt::format("{}", fmt::join(ends, "; "))),
@@ -205,10 +229,11 @@ plots::Table tuning_table(const Runs& runs, const Sweep& sweep, const Part& part
                price ? plots::number_cell(price->noise) : text_cell("–")}});
     }
     if (group.rows.empty()) {
-      t.notes.push_back(fmt::format("{}: as written, without tuning.", a.name));
+      t.notes.push_back(
+          fmt::format("{}: as written, without tuning ({}).", a.name, tuning.unequal));
       continue;
     }
-    t.notes.push_back(space_text(a));
+    t.notes.push_back(space_text(sweep, part, a));
     t.row_groups.push_back(std::move(group));
   }
   t.notes.emplace_back(
@@ -218,10 +243,21 @@ plots::Table tuning_table(const Runs& runs, const Sweep& sweep, const Part& part
       "factor on all noise that keeps the budget. The score is taken to be part of the run's "
       "release or public. Not charged to the runs here. A dash: no ρ of zCDP is common to all "
       "settings, as with calibrator rdp.");
-  if (own_data)
-    t.notes.emplace_back(
-        "The records are those of a file, so tuning saw the records of the results; only what a "
-        "private search costs accounts for that.");
+  t.caption = fmt::format(
+      "The setting of the least median {} over {} seeds from {}, which no result has{}; a run that "
+      "failed counts as worst. Every arm tries itself as written, then the first settings of one "
+      "order (seed {}).{}",
+      metric,
+      tuning.seeds,
+      tuning.first_seed,
+      own_data.empty() ? "" : ", while records of a file are the same",
+      tuning.order,
+      tuning.unequal.empty() ? "" : fmt::format(" Budgets differ: {}.", tuning.unequal));
+  if (!own_data.empty())
+    t.notes.push_back(fmt::format(
+        "The records of {} are those of a file, so tuning saw the records of the results; only "
+        "what a private search costs accounts for that.",
+        fmt::join(own_data, ", ")));
   return t;
 }
 
