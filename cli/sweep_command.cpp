@@ -130,6 +130,29 @@ void warn_of_ends(const Sweep& sweep) {
         first);
 }
 
+/// Says which arms failed, and how.
+void warn_of_failed(const Runs& runs, const Sweep& sweep) {
+  for (const Part& part : sweep.parts)
+    for (const std::size_t arm : part.arms) {
+      std::size_t all = 0, failed = 0;
+      std::string first;
+      for (const Cell& cell : cells_of(sweep, part)) {
+        if (cell.arm != arm) continue;
+        const CellMetric m = measure(runs, cell, "steps");
+        all += cell.runs.size();
+        if (failed == 0) first = m.failure;
+        failed += static_cast<std::size_t>(m.failed);
+      }
+      if (failed > 0)
+        std::cerr << fmt::format("sweep: part {}: {}: {} of {} runs failed, the first by {}\n",
+                                 part.name,
+                                 sweep.arms[arm].name,
+                                 failed,
+                                 all,
+                                 first);
+    }
+}
+
 /// Runs of the sweep if every part gets all the seeds that it may.
 std::size_t most_runs(Sweep sweep) {
   for (Part& part : sweep.parts) part.seeds = std::max(part.seeds, part.most_seeds);
@@ -164,9 +187,15 @@ void print_plan(const Sweep& sweep,
   for (const Part& part : sweep.parts) {
     const auto of_part = cells_of(sweep, part);
     cells += of_part.size();
-    for (const Cell& c : of_part)
-      std::cout << fmt::format(
-          "{}: {}, {}: {} runs\n", part.name, sweep.arms[c.arm].name, to_text(c.at), c.runs.size());
+    for (const Cell& c : of_part) {
+      const auto steps = planned_steps(c.first_run());
+      std::cout << fmt::format("{}: {}, {}: {} runs{}\n",
+                               part.name,
+                               sweep.arms[c.arm].name,
+                               to_text(c.at),
+                               c.runs.size(),
+                               steps ? fmt::format(" of {} steps", *steps) : "");
+    }
   }
   const TimeEstimate time = estimate_time(jobs, file);
   std::cout << fmt::format("{} cells, {} runs, ", cells, jobs.size());
@@ -395,6 +424,8 @@ int sweep_command(const Arguments& arguments) {
   choose(Runs(tuning), sweep);
   std::vector<StoredRun> runs = computed(sweep, retry_failed);
   while (add_seeds(Runs(runs), sweep)) runs = computed(sweep, false);
+  warn_of_failed(Runs(runs), sweep);
+  require_metric(Runs(runs), sweep);
   for (const Part& part : sweep.parts)
     for (const std::string& warning : used_table(Runs(runs), sweep, part, "used").footnotes)
       std::cerr << fmt::format("sweep: part {}: {}\n", part.name, warning);

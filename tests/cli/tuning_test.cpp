@@ -144,5 +144,62 @@ TEST_F(TunedSweep, LeavesItsSettingsAsCommandsThatRun) {
       << stored.getColumn(0).getDouble() << " in " << r.out.substr(0, 3000);
 }
 
+class SweepThatFails : public SweepCrash {
+ protected:
+  /// A sweep on a problem whose least value is unknown; `wild` diverges.
+  static std::string toml(const std::string& metric, const std::string& tune) {
+    return "title = \"t\"\nmetric = \"" + metric + R"("
+seeds = 2
+dimension = 3
+noise = "calibrated"
+observations = 20
+)" + tune + R"(
+[[arm]]
+name = "gd"
+algorithm = "wang-ye-xu-2017/dp-gd"
+problem = "glm-logistic"
+settings = { steps = 20, step_size = 0.1 }
+[[arm]]
+name = "wild"
+algorithm = "wang-ye-xu-2017/dp-gd"
+problem = "glm-logistic"
+settings = { steps = 30, step_size = 1e300 }
+[[part]]
+name = "n"
+axes = [{ records = [500, 1000] }]
+)";
+  }
+};
+
+TEST_F(SweepThatFails, NamesFailedArmsAndAMissingMetric) {
+  const ScratchFolder folder;
+  const auto sweep = [&](const std::string& metric, const std::string& tune) {
+    std::ofstream(folder / "sweep.toml") << toml(metric, tune);
+    return SweepRun(folder / "sweep.toml", folder / (tune.empty() ? "out" : "tuned"), "quick");
+  };
+  const SweepRun s = sweep("output.gradient_norm", "");
+  const Result plan = s.run("sweep", "--dry-run");
+  EXPECT_NE(plan.out.find("n: gd, records = 500: 2 runs of 20 steps\n"), std::string::npos)
+      << plan.out;
+  const Result failed = s.run("sweep", "--quiet");
+  EXPECT_EQ(failed.code, 0) << failed.err;
+  EXPECT_EQ(failed.err.find("part n: gd: "), std::string::npos) << failed.err;
+  EXPECT_NE(failed.err.find("sweep: part n: wild: 4 of 4 runs failed, the first by certificate: "),
+            std::string::npos)
+      << failed.err;
+  const Result missing = sweep("output.excess_risk", "").run("sweep", "--quiet");
+  EXPECT_EQ(missing.code, 2);
+  EXPECT_EQ(lines(missing.err).size(), 2U) << missing.err;
+  EXPECT_NE(missing.err.find("sweep sweep: no run has output.excess_risk, expected a metric that "
+                             "they have, as "),
+            std::string::npos)
+      << missing.err;
+  const SweepRun tuned =
+      sweep("output.excess_risk", "[tune]\nbudget = 2\nseeds = 1\nspace = { clip = [1, 2] }\n");
+  expect_one_error_line(
+      tuned.run("sweep", "--quiet"), 2, "part n, arm gd: no run has output.excess_risk");
+  EXPECT_EQ(tuned.stored(), 2 * 2 * 2) << "tuning alone";
+}
+
 }  // namespace
 }  // namespace dpsosp::tuning_test

@@ -16,6 +16,7 @@
 #include "dpsosp/core/files.hpp"
 #include "dpsosp/experiments/metric.hpp"
 #include "dpsosp/experiments/programs.hpp"
+#include "dpsosp/experiments/run_costs.hpp"
 #include "dpsosp/experiments/sweep.hpp"
 #include "dpsosp/experiments/toml_reader.hpp"
 #include "dpsosp/experiments/tuning.hpp"
@@ -573,6 +574,15 @@ std::vector<Axis> axes_of(const TomlNode& node, Scale scale) {
   return axes;
 }
 
+bool has_small_data(const RunDescription& run) {
+  const auto sampling = run.problem_settings.find("sampling");
+  if (sampling != run.problem_settings.end() &&
+      (sampling->second == "whole" || sampling->second == "stream"))
+    return true;  // simulated
+  const double dimension = run.dimension ? static_cast<double>(*run.dimension) : usual_dimension;
+  return static_cast<double>(run.records) * dimension <= small_data;
+}
+
 /// Refuses what a run would refuse before its first step, at the smallest n of all else that moves.
 /// Larger data are left to the runs: to make them here would take long.
 void check_smallest(const Sweep& sweep, const Part& part, const std::vector<Cell>& cells) {
@@ -585,11 +595,9 @@ void check_smallest(const Sweep& sweep, const Part& part, const std::vector<Cell
     if (least == nullptr || records(c) < records(*least)) least = &c;
   }
   for (const auto& [unused, cell] : smallest) {
-    const RunDescription& run = cell->first_run();
-    const double dimension = run.dimension ? static_cast<double>(*run.dimension) : usual_dimension;
-    if (records(*cell) * dimension > small_data) continue;
+    if (!has_small_data(cell->first_run())) continue;
     try {
-      scheduled_parameters(run);
+      scheduled_parameters(cell->first_run());
     } catch (const InputError& e) {
       throw InputError(fmt::format("{}: {}", place_of(sweep, part, *cell), e.what()));
     }
@@ -728,6 +736,17 @@ Sweep parse(std::string_view toml,
 }
 
 }  // namespace
+
+std::optional<std::string> planned_steps(const RunDescription& run) {
+  if (!has_small_data(run)) return {};
+  try {
+    const auto parameters = scheduled_parameters(run);
+    const auto steps = parameters.find("steps");
+    return steps == parameters.end() ? std::nullopt : std::optional(steps->second);
+  } catch (const InputError&) {
+    return {};
+  }
+}
 
 Sweep parse_sweep(std::string_view toml,
                   const std::string& source,

@@ -52,4 +52,8 @@ struct TimeEstimate {
 };
 TimeEstimate estimate_time(const std::vector<Job>& jobs, const std::filesystem::path& store);
 
+/// The setting `steps` that a run plans; none where it has none, is refused, or has data that take
+/// long to make.
+std::optional<std::string> planned_steps(const RunDescription& run);
+
 }  // namespace dpsosp
