@@ -250,7 +250,10 @@ void check_metric(std::string_view name) {
   if (named(derived, name) != nullptr || is_free(name) ||
       (named(points, p.head) != nullptr && named(quantities, p.tail) != nullptr))
     return;
-  reject_unknown("metric", name, names_but_free());
+  const std::vector<std::string> names = names_but_free();
+  if (nearest(name, names).empty())
+    throw InputError(fmt::format("unknown metric '{}'; docs/sweeps.md lists them", name));
+  reject_unknown("metric", name, names);
 }
 
 std::optional<double> metric_of(const RunResult& result, std::string_view name) {
