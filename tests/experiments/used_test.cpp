@@ -156,7 +156,10 @@ axes = [{ records = [100, 200] }]
                                {"output", second ? output : "last"}},
                               second && n == 200 ? clipped : 3);
       r.privacy.label = PrivacyLabel::enforced;
-      if (second) change(r);
+      if (second)
+        change(r);
+      else if (n == 100)
+        r.privacy.guarantee = 2, r.privacy.spent = 1.6;
       stored_.push_back(
           {.key = job.key(), .status = RunStatus::finished, .reason = "", .result = r});
     }
@@ -229,8 +232,9 @@ TEST(UsedTable, WarnsOfControlsOfRunsCutShortAndOfBudgetsLeft) {
       r.privacy.spent = epsilon;
     };
   };
-  EXPECT_EQ(notes(spent(0.3)), (Notes{"second: its runs spend 15 % of ε."}));
-  EXPECT_TRUE(notes(spent(1.5)).empty());
+  EXPECT_EQ(notes(spent(0.3)),
+            (Notes{"second: its runs spend 15 % of ε, those of another arm 80 %."}));
+  EXPECT_TRUE(notes(spent(1)).empty()) << "more than half of the other's";
 }
 
 TEST(UsedTable, WarnsOfAClipThatNothingComesNear) {

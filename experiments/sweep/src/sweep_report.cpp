@@ -284,19 +284,23 @@ std::vector<std::string> warnings_of_terms(const Sweep& sweep, const Part& part)
   return warnings;
 }
 
-/// Below this share of ε a method has more noise than it need have.
+/// Below this part of what another arm spends, a method has more noise than it need have beside it.
 constexpr double little_spent = 0.5;
 
 /// Whether the budget ended runs of an arm, or was left; empty: neither.
-std::string warning_of_budget(const UsedByArm& used, const std::string& arm) {
+/// \param most  share of ε that an arm of the part spends
+std::string warning_of_budget(const UsedByArm& used, const std::string& arm, double most) {
   if (!used.cut_short.empty())
     return fmt::format("{}: the budget ended {} of {} runs, after {} steps",
                        arm,
                        used.cut_short.size(),
                        used.steps.size(),
                        range_text(used.cut_short));
-  if (used.spent.empty() || median(used.spent) >= little_spent) return {};
-  return fmt::format("{}: its runs spend {} of ε", arm, range_text(percent(used.spent), " %"));
+  if (used.spent.empty() || median(used.spent) >= little_spent * most) return {};
+  return fmt::format("{}: its runs spend {} of ε, those of another arm {:.3g} %",
+                     arm,
+                     range_text(percent(used.spent), " %"),
+                     100 * most);
 }
 
 /// Gives curves that are one of several slices of their arm styles after those of the arms, one a
@@ -547,7 +551,9 @@ plots::Table used_table(const Runs& runs, const Sweep& sweep, const Part& part, 
     return {t.footnotes.size() - 1};
   };
   ByArm outputs, labels;
+  double most_spent = 0;
   for (const auto& [arm, used] : arms) {
+    if (!used.spent.empty()) most_spent = std::max(most_spent, median(used.spent));
     outputs.emplace_back(arm, used.outputs);
     labels.emplace_back(arm, used.labels);
   }
@@ -576,7 +582,7 @@ plots::Table used_table(const Runs& runs, const Sweep& sweep, const Part& part, 
                                               : fmt::format("{}", fmt::join(used.outputs, "; "))),
         plots::text_cell(range_text(percent(used.clipped), " %"))};
     row.cells[0].footnotes = of_terms;
-    row.cells[3].footnotes = warn(warning_of_budget(used, name));
+    row.cells[3].footnotes = warn(warning_of_budget(used, name, most_spent));
     row.cells[4].footnotes = of_outputs;
     row.cells[5].footnotes = warn(warning_of_clip(used, name));
     group.rows.push_back(std::move(row));
