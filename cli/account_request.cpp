@@ -74,6 +74,13 @@ double number(const po::variables_map& map,
   return value;
 }
 
+double not_negative(const po::variables_map& map, const std::string& name) {
+  constexpr std::string_view expected = "a finite number >= 0";
+  const auto value = parse_number<double>(kCommand, "--" + name, text(map, name, expected), expected);
+  if (!(value >= 0 && value < HUGE_VAL)) reject(kCommand, "--" + name, value, expected);
+  return value;
+}
+
 double positive(const po::variables_map& map, const std::string& name) {
   return number(map, name, HUGE_VAL, false, "a finite number > 0");
 }
@@ -229,7 +236,8 @@ AccountRequest::AccountRequest(const po::variables_map& map)
                                        kCommand,
                                        name_of(mechanism)));
   read_amount(map);
-  if (question != Question::epsilon) epsilon = positive(map, "epsilon");
+  if (question == Question::delta) epsilon = not_negative(map, "epsilon");
+  if (question == Question::amount) epsilon = positive(map, "epsilon");
   read_delta(map);
 }
 
@@ -331,7 +339,7 @@ void AccountRequest::read_amount(const po::variables_map& map) {
                            : has_scale    ? "noise-multiplier"
                            : has_eps0     ? "eps0"
                                           : "rho";
-  amount = positive(map, name);
+  amount = is_any ? not_negative(map, name) : positive(map, name);
   if (name == "sensitivity-ratio") amount *= sensitivity();
   if (name == "eps0" && has_scale) amount = sensitivity() / amount;
 }

@@ -57,7 +57,7 @@ std::string on_one_line(std::string_view text) {
       line += "\\t";
     else if (byte < 0x20 || byte == 0x7f || size == 0)
       line += fmt::format("\\x{:02x}", byte);
-    else if (steers_terminals(text.substr(0, size)))
+    else if (steers_terminals(text.substr(0, size)) || is_invisible(text.substr(0, size)))
       for (const char c : text.substr(0, size))
         line += fmt::format("\\x{:02x}", static_cast<unsigned char>(c));
     else

@@ -148,7 +148,11 @@ std::ifstream open_file(const fs::path& file) {
 
 std::string read_file(const fs::path& file) {
   std::ifstream in = open_file(file);
-  return {std::istreambuf_iterator<char>(in), {}};
+  try {
+    return {std::istreambuf_iterator<char>(in), {}};
+  } catch (const std::ios_base::failure&) {  // of the disk
+    throw InputError(fmt::format("{}: cannot be read ({})", file.string(), std::strerror(errno)));
+  }
 }
 
 void check_id(std::string_view where, const std::string& id) {

@@ -30,4 +30,10 @@ bool is_utf8(std::string_view text) {
   return true;
 }
 
+bool is_invisible(std::string_view character) {
+  return character == "\xc2\xa0" || (character >= "\xe2\x80\x8b" && character <= "\xe2\x80\x8f") ||
+         character == "\xe2\x80\xa8" || character == "\xe2\x80\xa9" ||
+         character == "\xe2\x81\xa0" || character == "\xef\xbb\xbf";
+}
+
 }  // namespace dpsosp

@@ -69,7 +69,7 @@ _ERRORS: dict[str, type[Exception]] = {"budget": BudgetExhausted, "data": DataEx
 
 def _shown(value: Any) -> str:
     if isinstance(value, np.ndarray) and value.size > 4:
-        return f"an array of shape {value.shape}"
+        return f"an array of shape {value.shape} of {value.dtype}"
     text = repr(value)
     return text if len(text) <= 60 else text[:60] + "..."
 
@@ -87,16 +87,29 @@ def _whole(where: str, argument: str, value: Any) -> int:
 
 def _real(where: str, argument: str, value: Any) -> float:
     try:
-        return float(value)
+        if not isinstance(value, (str, bytes, bool)):
+            return float(value)
     except (TypeError, ValueError):
-        _expect("a number", where, argument, value)
+        pass
+    _expect("a number", where, argument, value)
+
+
+def _vector_of(x: Any) -> Optional[Vector]:
+    """What is a vector of real numbers, as float64; None: it is none."""
+    try:
+        given = np.asarray(x)
+        if given.ndim == 1 and given.dtype.kind in "fiuO":
+            return np.ascontiguousarray(given, dtype="<f8")
+    except (TypeError, ValueError):
+        pass
+    return None
 
 
 def _floats(where: str, argument: str, x: Any) -> bytes:
-    try:
-        return np.ascontiguousarray(x, dtype="<f8").tobytes()
-    except (TypeError, ValueError):
-        _expect("numbers", where, argument, x)
+    vector = _vector_of(x)
+    if vector is None:
+        _expect("a vector of real numbers", where, argument, x)
+    return vector.tobytes()
 
 
 @dataclasses.dataclass(frozen=True)
@@ -664,11 +677,8 @@ def _run(host: _Host, algorithm: Algorithm, facts: Facts) -> None:
     except Refused as refusal:  # a normal end, at the last iterate that was shown
         steps, last = algorithm._last
         outcome = Outcome(last, refusal.status, steps)
-    try:
-        point = np.asarray(outcome.point, dtype="<f8")
-    except (TypeError, ValueError):
-        point = np.empty(0)
-    if outcome.point is None or point.size != facts.dimension:
+    point = _vector_of(outcome.point)
+    if point is None or point.size != facts.dimension:
         raise InputError(f"{type(algorithm).__name__}.run returned {_shown(outcome.point)}, expected the point where "
                          f"it ends, d = {facts.dimension} numbers, or a dpsosp.Outcome of it")
     counts: list[Any] = [len(outcome.counts)]

@@ -38,7 +38,8 @@ number=$(($(cat "$FAKE/number" 2>/dev/null || echo 4710) + 1)); echo $number >"$
     --dependency=*) bash "${@: -1}" >>"$FAKE/tasks" 2>&1 || exit ;;
   esac
 done
-sed "s/NUMBER/$number/" "$FAKE/answer" 2>/dev/null || echo $number)");
+sed "s/NUMBER/$number/" "$FAKE/answer" 2>/dev/null || echo $number
+[ ! -e "$FAKE/code" ] || exit $(cat "$FAKE/code"))");
     program("squeue", R"(echo "$*" >>"$FAKE/asked"; [ ! -e "$FAKE/queue" ] || cat "$FAKE/queue")");
     program("scancel", R"(echo "scancel $*" >>"$FAKE/log"; rm -f "$FAKE/queue")");
     program("scontrol", R"(echo "MaxArraySize            = 21")");
@@ -272,6 +273,14 @@ TEST_F(Cluster, ForgetsNothingThatMayBeInTheQueue) {
     EXPECT_EQ(s.run("sweep", "--slurm --tasks 2 --expect 1").code, 0);
     EXPECT_TRUE(fs::exists(s.out() / "plans/0002/jobs.json"));
   }
+  // sbatch names a job, and fails all the same.
+  tell("code", "3");
+  const SweepRun failed = sweep("failed");
+  expect_one_error_line(failed.run("sweep", "--slurm --tasks 2 --expect 1"),
+                        2,
+                        "slurm: sbatch ended with exit code 3; ");
+  EXPECT_TRUE(fs::exists(failed.out() / "plans/0001/jobs.json"));
+  fs::remove(slurm_ / "code");
   // What is refused leaves neither a job nor a plan.
   tell("refuses", "after");
   const SweepRun s = sweep("half");

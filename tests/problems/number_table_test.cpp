@@ -86,6 +86,23 @@ TEST(NumberTable, RefusesNamesByWhichColumnsCannotBeTold) {
             "t.csv, line 1: column 1 has a name that is no UTF-8");
   EXPECT_EQ(refusal("a\x01,y\n1,2\n"),
             "t.csv, line 1: column 1 has a control character in its name");
+  // What cannot be seen makes no other name, and is shown.
+  EXPECT_EQ(refusal("a,\xC2\xA0,y\n1,2,0\n"),
+            "t.csv, line 1: column 2 has a character in its name that cannot be seen: '\\xc2\\xa0'");
+  EXPECT_EQ(refusal("a,a\xE2\x80\x8B,y\n1,2,0\n"),
+            "t.csv, line 1: column 2 has a character in its name that cannot be seen: "
+            "'a\\xe2\\x80\\x8b'");
+  EXPECT_EQ(refusal("1,NA,0\n3,-4,1\n"),
+            "t.csv, line 1: has numbers, expected the names of the columns");
+}
+
+TEST(NumberTable, ReadsWhatIsTooSmallAsTheNearestNumber) {
+  const ScratchFolder folder;
+  const NumberTable t = read_table(folder.write("t.csv", "a,y\n1e-400,-1e-320\n"));
+  EXPECT_EQ(t.records(0, 0), 0);
+  EXPECT_EQ(t.records(1, 0), -1e-320);
+  EXPECT_NE(refusal("a,y\n1e400,0\n").find("'1e400', expected a finite number"),
+            std::string::npos);
 }
 
 TEST(NumberTable, NamesTheFirstBadCellOfTheFile) {
@@ -132,6 +149,9 @@ TEST(NumberTable, KeepsCellsOutOfMessagesOfReleases) {
 TEST(NumberTable, TellsKindsByTheirFirstBytes) {
   EXPECT_EQ(refusal("\x1f\x8b\x08 packed"),
             "t.csv is packed by gzip, expected CSV or NPY: unpack it first");
+  EXPECT_EQ(refusal("BZh91AY"), "t.csv is packed by bzip2, expected CSV or NPY: unpack it first");
+  EXPECT_EQ(refusal("PAR1\x15\x04"), "t.csv begins as a Parquet file, expected CSV or NPY");
+  EXPECT_EQ(refusal("[{\"a\": 1}]"), "t.csv begins as JSON, expected CSV or NPY");
   EXPECT_EQ(refusal(std::string("PK\x03\x04") + "........weights.npy"),
             "t.csv is an NPZ archive, expected one array of it, as numpy.save writes");
   EXPECT_EQ(refusal("PK\x03\x04 xl/workbook.xml"),

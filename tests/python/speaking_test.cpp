@@ -148,7 +148,9 @@ TEST_F(Speaking, NamesQuestionAndArgumentOfWhatIsWrong) {
            {"batch", "gradient: batch = None, expected what curator.draw() returned"},
            {"limit", "gradient: limit = None, expected a number"},
            {"noise", "hessian_product: noise = 'much', expected a number"},
-           {"point", "gradient: x = ['a'], expected numbers"},
+           {"point", "gradient: x = ['a'], expected a vector of real numbers"},
+           {"complex", "gradient: x = array(["},
+           {"text", "gradient: limit = '1.0', expected a number"},
            {"host", "query: noise = 0"}}) {
     const Result r = run(way);
     EXPECT_EQ(r.code, 1) << r.err;
@@ -159,6 +161,7 @@ TEST_F(Speaking, NamesQuestionAndArgumentOfWhatIsWrong) {
   for (const auto& [way, error] : std::map<std::string, std::string>{
            {"none", "Speaks.run returned None, expected the point where it ends, d = 4 numbers"},
            {"shape", "Speaks.run returned array(["},
+           {"row", "Speaks.run returned array([["},
            {"plan", "Speaks.plan returned None, expected a list of dpsosp.Planned"},
            {"count", "plan: count = 4.0, expected an integer"}}) {
     const Result r = run(way);

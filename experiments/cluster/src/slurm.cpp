@@ -230,7 +230,7 @@ JobNumber number_in(const std::string& answer) {
 /// What sbatch answered to a script.
 struct Submission {
   JobNumber job;
-  std::optional<std::string> refusal;
+  std::string failure;  ///< what it says of its failure, or how it ended; empty: it did not fail
 };
 Submission sbatch(const std::vector<std::string>& options,
                   const SlurmRequest& request,
@@ -244,8 +244,14 @@ Submission sbatch(const std::vector<std::string>& options,
     throw InputError(
         "slurm: there is no sbatch here; --script-only writes the scripts for another scheduler, "
         "and --local N computes on this machine");
-  Submission submission{.job = number_in(answer.out), .refusal = {}};
-  if (answer.code != 0 && submission.job.number.empty()) submission.refusal = first_line(answer);
+  Submission submission{.job = number_in(answer.out), .failure = {}};
+  constexpr int of_signals = 128;
+  if (answer.code != 0 && !answer.err.empty())
+    submission.failure = first_line(answer);
+  else if (answer.code > of_signals)
+    submission.failure = fmt::format("sbatch was ended by signal {}", answer.code - of_signals);
+  else if (answer.code != 0)
+    submission.failure = fmt::format("sbatch ended with exit code {}", answer.code);
   return submission;
 }
 
@@ -393,28 +399,35 @@ SubmittedJobs submit(const fs::path& folder,
              request,
              scripts.task);
   // sbatch may have given up waiting for the answer to what it had submitted.
-  if (array.refusal && (!jobs.name || queue_of(jobs).is_empty()))
-    throw InputError(fmt::format("slurm: {}", *array.refusal));
+  const bool refused = !array.failure.empty() && array.job.number.empty();
+  if (refused && (!jobs.name || queue_of(jobs).is_empty()))
+    throw InputError(fmt::format("slurm: {}; nothing is in the queue", array.failure));
   jobs.array = array.job.number;
   jobs.cluster = array.job.cluster;
   remember();
-  if (jobs.array.empty())
+  if (jobs.array.empty() || !array.failure.empty())
     throw InputError(fmt::format(
         "slurm: {}; {} may be in the queue all the same, and what merges is not: --status shows "
         "them, --cancel ends them, and once they have ended the same command goes on from there",
-        array.refusal.value_or("no line of what sbatch answered is the number of a job"),
+        array.failure.empty() ? "no line of what sbatch answered is the number of a job"
+                              : array.failure,
         to_text(jobs)));
   const Submission after =
       sbatch({fmt::format("--dependency=afterok:{}", jobs.array), "--kill-on-invalid-dep=yes"},
              request,
              scripts.after);
-  if (after.refusal) {
+  if (!after.failure.empty() && after.job.number.empty()) {
     cancel(jobs);  // where it cannot, the file is left
     fs::remove(jobs_file(folder));
-    throw InputError(fmt::format("slurm: {}", *after.refusal));
+    throw InputError(fmt::format("slurm: {}", after.failure));
   }
   jobs.after = after.job.number;
   remember();
+  if (!after.failure.empty())
+    throw InputError(fmt::format(
+        "slurm: {}; {} may be in the queue all the same: --status shows them, --cancel ends them",
+        after.failure,
+        to_text(jobs)));
   return jobs;
 }
 

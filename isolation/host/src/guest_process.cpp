@@ -213,7 +213,10 @@ class GuestProcess::Process {
     if (status_ && WIFSIGNALED(*status_)) {
       const int signal = WTERMSIG(*status_);
       text = signal == SIGSYS ? "killed for a system call that guests may not make"
-                              : fmt::format("ended by signal {} ({})", signal, strsignal(signal));
+                              : fmt::format("ended by signal {} ({}{})",
+                                            signal,
+                                            strsignal(signal),
+                                            signal == SIGSEGV ? ", or abort" : "");
     } else if (status_) {
       text = fmt::format("ended with status {}", WEXITSTATUS(*status_));
     } else {

@@ -86,8 +86,9 @@ void Composition::append(const Composition& more) {
 
 Composition approximate_releases(double epsilon, double delta, std::int64_t count) {
   expect(delta >= 0 && delta < 1, "approximate", "delta", delta, "a number in [0, 1)");
-  return {.events = {{PureEvent{epsilon}, count}},
-          .log_intact = static_cast<double>(count) * std::log1p(-delta)};
+  Composition all{.log_intact = static_cast<double>(count) * std::log1p(-delta)};
+  if (epsilon != 0) all.events = {{PureEvent{epsilon}, count}};
+  return all;
 }
 
 std::optional<double> pure_total(std::span<const CountedEvent> events) {

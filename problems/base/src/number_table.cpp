@@ -6,6 +6,7 @@
 #include <cctype>
 #include <charconv>
 #include <cmath>
+#include <cstdlib>
 #include <optional>
 #include <string_view>
 #include <unordered_map>
@@ -40,11 +41,21 @@ std::optional<double> number_in(std::string_view cell) {
   double value = 0;
   const char* end = cell.data() + cell.size();
   const auto [stop, status] = std::from_chars(cell.data(), end, value);
-  if (status != std::errc{} || stop != end || !std::isfinite(value)) return {};
+  if (status == std::errc::result_out_of_range) value = std::strtod(std::string(cell).c_str(), nullptr);
+  const bool is_read = status == std::errc{} || status == std::errc::result_out_of_range;
+  if (!is_read || stop != end || !std::isfinite(value)) return {};
   return value;
 }
 
 bool is_number(std::string_view cell) { return number_in(cell).has_value(); }
+
+/// Whether a cell is a number, or stands for a missing one.
+bool is_value(std::string_view cell) {
+  std::string word(without_blanks(cell));
+  std::ranges::transform(word, word.begin(), [](unsigned char c) { return std::tolower(c); });
+  constexpr std::array<std::string_view, 7> missing{"", "na", "n/a", "nan", "null", "none", "?"};
+  return is_number(cell) || std::ranges::find(missing, word) != missing.end();
+}
 
 std::string cell_text(std::string_view cell) {
   constexpr std::size_t shown = 40;
@@ -64,8 +75,9 @@ std::string expected_number(std::string cell) {
 
 /// What a file is that is neither CSV nor NPY, in words that follow its name; else empty.
 std::string other_kind(std::string_view bytes) {
-  constexpr std::array<std::pair<std::string_view, std::string_view>, 3> packed{
+  constexpr std::array<std::pair<std::string_view, std::string_view>, 4> packed{
       {{"\x1f\x8b", "gzip"},
+       {"BZh", "bzip2"},
        {"\xFD"
         "7zXZ",
         "xz"},
@@ -78,6 +90,14 @@ std::string other_kind(std::string_view bytes) {
   for (const auto& [magic, program] : packed)
     if (head.starts_with(magic))
       return fmt::format("is packed by {}, expected CSV or NPY: unpack it first", program);
+  constexpr std::array<std::pair<std::string_view, std::string_view>, 5> others{
+      {{"PAR1", "a Parquet file"},
+       {"\x89HDF", "an HDF5 file"},
+       {"SQLite format 3", "an SQLite database"},
+       {"{", "JSON"},
+       {"[", "JSON"}}};
+  for (const auto& [magic, kind] : others)
+    if (head.starts_with(magic)) return fmt::format("begins as {}, expected CSV or NPY", kind);
   if (head.starts_with("\xFF\xFE") || head.starts_with("\xFE\xFF"))
     return "is text in UTF-16, expected UTF-8";
   if (without_byte_order_mark(head).starts_with('<'))
@@ -129,7 +149,7 @@ class TextTable {
     if (without_blanks(header_.text).empty()) refuse("is empty, expected the names of the columns");
     if (header_.text.starts_with("sep="))
       refuse("is a note for spreadsheets, expected the names of the columns");
-    if (std::ranges::all_of(names_, is_number))
+    if (std::ranges::any_of(names_, is_number) && std::ranges::all_of(names_, is_value))
       refuse("has numbers, expected the names of the columns");
     if (names_.size() == 1)
       refuse("has one column, expected several, separated by ',', ';' or tab");
@@ -140,6 +160,13 @@ class TextTable {
       if (!is_utf8(name)) refuse(fmt::format("column {} has a name that is no UTF-8", k + 1));
       if (std::ranges::any_of(name, [](char c) { return (c >= 0 && c < ' ') || c == '\x7f'; }))
         refuse(fmt::format("column {} has a control character in its name", k + 1));
+      for (std::string_view rest = name; !rest.empty();) {
+        const std::string_view character = rest.substr(0, utf8_character(rest));
+        if (is_invisible(character))
+          refuse(fmt::format(
+              "column {} has a character in its name that cannot be seen: '{}'", k + 1, name));
+        rest.remove_prefix(character.size());
+      }
       const auto [first, is_new] = places.emplace(name, k);
       if (!is_new)
         refuse(fmt::format("columns {} and {} are both '{}'", first->second + 1, k + 1, name));

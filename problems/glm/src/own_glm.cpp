@@ -101,7 +101,7 @@ Fields OwnGlm::data_fields() {
             "public ranges NAME=LEAST:MOST,... of columns, which become [-1, 1]; none: as written"),
       field("longest",
             longest,
-            range::positive,
+            range::at_least(1e-300),
             "public bound of ‖x‖; of longer records the direction alone remains")};
 }
 
@@ -162,7 +162,9 @@ std::map<Index, OwnGlm::Interval> OwnGlm::intervals() const {
     if (found == columns.end()) reject_unknown("column of " + data, column, columns);
     const Interval interval{number_of(item.substr(equals + 1, colon - equals - 1), item),
                             number_of(item.substr(colon + 1), item)};
-    if (!(interval.least < interval.most) || !std::isfinite(interval.most - interval.least))
+    if (!std::isfinite(interval.most - interval.least))
+      reject(name(), "ranges", std::string(item), "MOST - LEAST within double precision");
+    if (!(interval.least < interval.most))
       reject(name(), "ranges", std::string(item), "LEAST below MOST");
     if (found - columns.begin() == label_column())
       reject(name(), "ranges", std::string(item), "columns of x; this one is the label");

@@ -233,6 +233,11 @@ TEST(AccountCommand, PureMechanismsNeedNoDelta) {
     EXPECT_TRUE(r.out.starts_with("epsilon 1.5 at delta 0\n")) << options << '\n' << r.out << r.err;
     EXPECT_NE(r.out.find("accountant pure"), std::string::npos) << r.out;
   }
+  // δ(0) is the total variation, 1 − e^{−ε₀/2}.
+  const Result variation = account("--mechanism laplace --eps0 0.5 --epsilon 0");
+  EXPECT_TRUE(variation.out.starts_with("delta 0.2211992171 at epsilon 0\n")) << variation.out << variation.err;
+  const Result alone = account("--mechanism any --eps0 0 --delta0 1e-3 --steps 3 --delta 1e-2");
+  EXPECT_TRUE(alone.out.starts_with("epsilon 0 at delta 0.01\n")) << alone.out << alone.err;
   // q of Laplace: ln(1 + q(e^ε − 1)) a release
   EXPECT_NEAR(first_number("--mechanism laplace --noise-multiplier 2 --sampling poisson --rate 0.1 "
                            "--steps 3 --adjacency add_remove"),
@@ -366,6 +371,7 @@ TEST(AccountCommand, RejectsBadInputWithCodeTwo) {
       {"--mechanism any --eps0 1 --delta0 1 --delta 0.1", "--delta0 = 1"},
       {"--mechanism any --eps0 1 --delta0 1e-3 --steps 2 --delta 1e-3", "more than 0.001999"},
       {"--mechanism laplace --eps0 1 --accountant zcdp", "--accountant pure none is needed"},
+      {"--batch 256 --records 60000", "the size of a batch is --batch-size"},
       {"--batch /nonexistent.csv", "/nonexistent.csv does not exist"},
       {"--batch /tmp", "/tmp is a folder"}};
   for (const auto& [options, part] : bad) {

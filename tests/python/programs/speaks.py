@@ -78,6 +78,12 @@ class Speaks(dpsosp.Algorithm):
     def wrong_point(self, curator, x):
         return curator.gradient(["a"], curator.draw(), limit=1.0, noise=self.noise)  # here: point
 
+    def wrong_complex(self, curator, x):
+        return curator.gradient(0j * x, curator.draw(), limit=1.0, noise=self.noise)  # here: complex
+
+    def wrong_text(self, curator, x):
+        return curator.gradient(x, curator.draw(), limit="1.0", noise=self.noise)  # here: text
+
     def wrong_host(self, curator, x):
         return curator.gradient(x, curator.draw(), limit=1.0, noise=0.0)  # here: host
 
@@ -86,6 +92,9 @@ class Speaks(dpsosp.Algorithm):
 
     def wrong_shape(self, curator, x):
         return x[:1]
+
+    def wrong_row(self, curator, x):
+        return x[None, :]
 
 
 dpsosp.serve(Speaks)
