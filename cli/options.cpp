@@ -39,10 +39,16 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 9> kAliases{
     if (alias == bare && std::ranges::find(names, option) != names.end())
       throw InputError(fmt::format("unknown option '{}'; did you mean '--{}'?", given, meant));
   }
-  if (nearest("--" + bare, names).empty())
-    throw InputError(
-        fmt::format("unknown option '{}'; `dpsosp {} --help` shows all", given, description.name));
-  reject_unknown("option", given, names);
+  std::vector<std::string> bare_names;
+  for (const std::string& name : names) bare_names.push_back(name.substr(2));
+  const std::string hint = nearest(bare, bare_names);
+  if (!hint.empty())
+    throw InputError(fmt::format("unknown option '{}'; did you mean '--{}'?", given, hint));
+  const bool sets = std::ranges::find(bare_names, "set") != bare_names.end();
+  throw InputError(fmt::format("unknown option '{}'; `dpsosp {} --help` shows all{}",
+                               given,
+                               description.name,
+                               sets ? ", and a setting is given as --set NAME=VALUE" : ""));
 }
 
 /// "-n", "-n100": an option of one letter, which there are none of.

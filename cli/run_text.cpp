@@ -179,6 +179,17 @@ std::string privacy_text(const PrivacyResult& p) {
   return out + ledger_text(p.ledger);
 }
 
+/// What a caller who set the steps must know of a run with fewer; else empty.
+std::string early_end_text(const AlgorithmResult& run, const RunDescription& d) {
+  const auto steps = d.settings.find("steps");
+  if (run.status != Status::budget || steps == d.settings.end()) return {};
+  return paragraph("warning",
+                   fmt::format("the budget ended the run after {} of {} steps, for which its noise "
+                               "was not planned; --noise calibrated fits the noise to them",
+                               run.steps,
+                               steps->second));
+}
+
 /// What is worth trying after such a run.
 std::string next_step(const RunResult& r, const RunDescription& d) {
   // Lower may be all that was sought: the start of a problem for excess risk can be stationary.
@@ -222,7 +233,8 @@ std::string text_of(const RunResult& r,
     out += fmt::format("(best iterate: t = {}, by sosp_level; not released)\n", r.best->t);
   if (!r.output.in_region)
     out += "The output is outside the region where the constants are stated.\n";
-  out += '\n' + (own ? own->published_text() : "") + run_text(r.algorithm) + used_text(r, d) +
+  out += '\n' + (own ? own->published_text() : "") + run_text(r.algorithm) +
+         early_end_text(r.algorithm, d) + used_text(r, d) +
          utility_text(r.schedule) + privacy_text(r.privacy);
   const EvaluationLog& log = r.evaluation_log;
   out += paragraph(
@@ -250,8 +262,8 @@ std::string text_of(const Release& r, const RunDescription& d, const std::option
                                 ? fmt::format("{} numbers, with --json", r.point.size())
                                 : nlohmann::json(r.point).dump();
   return title(d) + paragraph("output", point) + (own ? own->published_text() : "") +
-         run_text(r.algorithm) + utility_text(r.schedule) + privacy_text(r.privacy) +
-         paragraph("noise", r.privacy.noise);
+         run_text(r.algorithm) + early_end_text(r.algorithm, d) + utility_text(r.schedule) +
+         privacy_text(r.privacy) + paragraph("noise", r.privacy.noise);
 }
 
 std::string text_of(const Certificate& c, const std::optional<OwnData>& own) {

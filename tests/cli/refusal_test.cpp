@@ -98,7 +98,9 @@ TEST(CommandLine, PointsFromCommonWordsToItsOwnOptions) {
                   {"--d 3", "did you mean '--dimension'?"},
                   {"--eps 3", "did you mean '--epsilon'?"},
                   {"--steps 3", "did you mean '--set steps=N'?"},
-                  {"--xyzzyxyzzy", "`dpsosp run --help` shows all"}});
+                  {"--xyzzyxyzzy", "`dpsosp run --help` shows all"},
+                  {"--verbose", "`dpsosp run --help` shows all"},
+                  {"--step_size 0.1", "a setting is given as --set NAME=VALUE"}});
   expect_refused("list algorithms", {{"-j", "unknown option '-j'"}});
 }
 

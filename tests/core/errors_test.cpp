@@ -44,9 +44,15 @@ TEST(Errors, EscapesCharactersThatSteerTerminals) {
                "a\\xc2\\x9b2J");
   EXPECT_STREQ(InputError("\xe2\x80\xae").what(), "\\xe2\\x80\\xae");
   EXPECT_STREQ(InputError("\xe2\x81\xa9").what(), "\\xe2\\x81\\xa9");
-  for (const char* shown :
-       {"\xc2\xa0", "\xe2\x80\xa9", "\xe2\x80\xaf", "\xe2\x81\xa5", "\xe2\x81\xaa"})
+  for (const char* shown : {"\xc2\xa1", "\xe2\x80\xaf", "\xe2\x81\xa5", "\xe2\x81\xaa"})
     EXPECT_STREQ(InputError(shown).what(), shown);
+}
+
+TEST(Errors, ShowsWhatCannotBeSeen) {
+  for (const auto& [unseen, shown] :
+       {std::pair{"\xc2\xa0", "\\xc2\\xa0"}, {"\xe2\x80\x8b", "\\xe2\\x80\\x8b"}, {"\xe2\x80\xa9", "\\xe2\\x80\\xa9"},
+        {"\xef\xbb\xbf", "\\xef\\xbb\\xbf"}})
+    EXPECT_STREQ(InputError(unseen).what(), shown);
 }
 
 TEST(Errors, EscapesBytesThatAreNoUtf8) {

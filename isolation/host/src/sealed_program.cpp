@@ -26,7 +26,11 @@ std::string read_program(const std::string& path, SealedProgram::Needs needs) {
     throw InputError(fmt::format("isolated run: program {}: {}", path, reason));
   };
   const int right = needs == SealedProgram::Needs::execute ? X_OK : R_OK;
-  if (access(path.c_str(), right) != 0) refuse(std::strerror(errno));
+  if (access(path.c_str(), right) != 0) {
+    if (errno == EACCES && right == X_OK)
+      refuse("not executable; a program in Python is named by its card, the TOML file beside it");
+    refuse(std::strerror(errno));
+  }
   if (!std::filesystem::is_regular_file(path)) refuse("no regular file");
   std::ifstream file(path, std::ios::binary);
   std::ostringstream bytes;
