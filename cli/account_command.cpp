@@ -324,7 +324,9 @@ Asked asked_of_sequence(const Map& map) {
 std::string account(const std::vector<std::string>& arguments) {
   const Map map = parse_account_options(arguments);
   if (map.count("batch") != 0 && map.count("sequence") == 0) {
-    if (arguments.size() > 2) throw InputError("account: --batch takes a file and no other option; the size of a batch is --batch-size");
+    if (arguments.size() > 2)
+      throw InputError(
+          "account: --batch takes a file and no other option; the size of a batch is --batch-size");
     return account_batch(map["batch"].as<std::string>());
   }
   Asked asked{.question = Question::epsilon};

@@ -76,7 +76,8 @@ double number(const po::variables_map& map,
 
 double not_negative(const po::variables_map& map, const std::string& name) {
   constexpr std::string_view expected = "a finite number >= 0";
-  const auto value = parse_number<double>(kCommand, "--" + name, text(map, name, expected), expected);
+  const auto value =
+      parse_number<double>(kCommand, "--" + name, text(map, name, expected), expected);
   if (!(value >= 0 && value < HUGE_VAL)) reject(kCommand, "--" + name, value, expected);
   return value;
 }

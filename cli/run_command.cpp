@@ -123,8 +123,9 @@ void warn_of_seed(std::uint64_t seed) {
 void show_what_is_written(const po::variables_map& map, bool of_program) {
   const bool show = map.count("show-output") != 0;
   if (show && !of_program)
-    throw InputError("run: --show-output, expected with a program; dpsosp's own algorithms write "
-                     "nothing");
+    throw InputError(
+        "run: --show-output, expected with a program; dpsosp's own algorithms write "
+        "nothing");
   if (map.count("release") != 0) {
     if (show)
       throw InputError(

@@ -234,8 +234,8 @@ std::string text_of(const RunResult& r,
   if (!r.output.in_region)
     out += "The output is outside the region where the constants are stated.\n";
   out += '\n' + (own ? own->published_text() : "") + run_text(r.algorithm) +
-         early_end_text(r.algorithm, d) + used_text(r, d) +
-         utility_text(r.schedule) + privacy_text(r.privacy);
+         early_end_text(r.algorithm, d) + used_text(r, d) + utility_text(r.schedule) +
+         privacy_text(r.privacy);
   const EvaluationLog& log = r.evaluation_log;
   out += paragraph(
       "not private",

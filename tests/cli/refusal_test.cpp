@@ -206,9 +206,10 @@ TEST(CommandLine, NamesMissingOptions) {
   expect_refused(on_minimax,
                  {{"--delta 1e-6", "--epsilon is missing"}, {"--epsilon 1", "--delta is missing"}});
   expect_refused("certify", {{"", "--problem is missing"}});
-  expect_refused("list",
-                 {{"", "expected one of algorithms, problems, exhibits"},
-                  {"algorithms problems", "unknown algorithm 'problems'; see dpsosp list algorithms"}});
+  expect_refused(
+      "list",
+      {{"", "expected one of algorithms, problems, exhibits"},
+       {"algorithms problems", "unknown algorithm 'problems'; see dpsosp list algorithms"}});
 }
 
 TEST(CommandLine, RejectsBadSettings) {

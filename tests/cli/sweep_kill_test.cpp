@@ -24,7 +24,8 @@ TEST_F(SweepCrash, DryRunCountsAndEstimatesWithoutComputing) {
   EXPECT_EQ(lines(before.out).back(),
             "26 cells, 78 runs, 0 of them stored; the time of 78 others is unknown, because no run "
             "of the same algorithm and problem is stored");
-  EXPECT_EQ(lines(before.out).front(), "n: spider, records = 1000, dimension = 2: 3 runs of 100 steps");
+  EXPECT_EQ(lines(before.out).front(),
+            "n: spider, records = 1000, dimension = 2: 3 runs of 100 steps");
   EXPECT_EQ(lines(before.out).size(), 27U);
   EXPECT_FALSE(std::filesystem::exists(s.out()));
 

@@ -49,9 +49,10 @@ TEST(Errors, EscapesCharactersThatSteerTerminals) {
 }
 
 TEST(Errors, ShowsWhatCannotBeSeen) {
-  for (const auto& [unseen, shown] :
-       {std::pair{"\xc2\xa0", "\\xc2\\xa0"}, {"\xe2\x80\x8b", "\\xe2\\x80\\x8b"}, {"\xe2\x80\xa9", "\\xe2\\x80\\xa9"},
-        {"\xef\xbb\xbf", "\\xef\\xbb\\xbf"}})
+  for (const auto& [unseen, shown] : {std::pair{"\xc2\xa0", "\\xc2\\xa0"},
+                                      {"\xe2\x80\x8b", "\\xe2\\x80\\x8b"},
+                                      {"\xe2\x80\xa9", "\\xe2\\x80\\xa9"},
+                                      {"\xef\xbb\xbf", "\\xef\\xbb\\xbf"}})
     EXPECT_STREQ(InputError(unseen).what(), shown);
 }
 

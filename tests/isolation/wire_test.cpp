@@ -132,7 +132,8 @@ TEST(WireText, IsRefusedWithWhatWasWritten) {
   };
   const std::string before = "what came through its socket is no message of the protocol: '";
   for (const std::string_view written : {"hello\n", "x", "\n", "ab", "abc\ndef", "step 1 of 100\n"})
-    EXPECT_EQ(refusal(written).find(before + InputError(std::string(written)).what()), 0U) << refusal(written);
+    EXPECT_EQ(refusal(written).find(before + InputError(std::string(written)).what()), 0U)
+        << refusal(written);
   EXPECT_EQ(refusal(""), "none");
 }
 

@@ -87,8 +87,9 @@ TEST(NumberTable, RefusesNamesByWhichColumnsCannotBeTold) {
   EXPECT_EQ(refusal("a\x01,y\n1,2\n"),
             "t.csv, line 1: column 1 has a control character in its name");
   // What cannot be seen makes no other name, and is shown.
-  EXPECT_EQ(refusal("a,\xC2\xA0,y\n1,2,0\n"),
-            "t.csv, line 1: column 2 has a character in its name that cannot be seen: '\\xc2\\xa0'");
+  EXPECT_EQ(
+      refusal("a,\xC2\xA0,y\n1,2,0\n"),
+      "t.csv, line 1: column 2 has a character in its name that cannot be seen: '\\xc2\\xa0'");
   EXPECT_EQ(refusal("a,a\xE2\x80\x8B,y\n1,2,0\n"),
             "t.csv, line 1: column 2 has a character in its name that cannot be seen: "
             "'a\\xe2\\x80\\x8b'");
@@ -101,8 +102,7 @@ TEST(NumberTable, ReadsWhatIsTooSmallAsTheNearestNumber) {
   const NumberTable t = read_table(folder.write("t.csv", "a,y\n1e-400,-1e-320\n"));
   EXPECT_EQ(t.records(0, 0), 0);
   EXPECT_EQ(t.records(1, 0), -1e-320);
-  EXPECT_NE(refusal("a,y\n1e400,0\n").find("'1e400', expected a finite number"),
-            std::string::npos);
+  EXPECT_NE(refusal("a,y\n1e400,0\n").find("'1e400', expected a finite number"), std::string::npos);
 }
 
 TEST(NumberTable, NamesTheFirstBadCellOfTheFile) {

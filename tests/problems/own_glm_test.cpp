@@ -266,7 +266,8 @@ TEST_F(OwnData, SignsAreLabelsWhereTheyAreSaidToBe) {
   EXPECT_NEAR(g[0], -0.5 * 0.3, 1e-15);
   OwnGlm zero = family(write("t.csv", "a,b,y\n3,1,0\n"));
   zero.labels = OwnGlm::Labels::signs;
-  EXPECT_EQ(refusal(zero), "t.csv, line 2, column 'y': label 0, expected -1 or 1 for labels = signs");
+  EXPECT_EQ(refusal(zero),
+            "t.csv, line 2, column 'y': label 0, expected -1 or 1 for labels = signs");
 }
 
 /// x/‖x‖ of finite numbers is finite and of length 1, however long they are.

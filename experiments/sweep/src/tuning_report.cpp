@@ -259,8 +259,9 @@ std::string tuned_commands(const Sweep& sweep) {
       const RunDescription& d = cell.first_run();
       text += fmt::format("# {}{}\n{}{}\n",
                           place_of(sweep, part, cell),
-                          d.program.empty() ? "" : ", with other noise than in the sweep, whose "
-                                                   "programs.secret run does not read",
+                          d.program.empty() ? ""
+                                            : ", with other noise than in the sweep, whose "
+                                              "programs.secret run does not read",
                           d.door == Door::enforced ? "" : "# a control, which run does not have: ",
                           run_command_of(d));
     }

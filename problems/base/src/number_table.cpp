@@ -41,7 +41,8 @@ std::optional<double> number_in(std::string_view cell) {
   double value = 0;
   const char* end = cell.data() + cell.size();
   const auto [stop, status] = std::from_chars(cell.data(), end, value);
-  if (status == std::errc::result_out_of_range) value = std::strtod(std::string(cell).c_str(), nullptr);
+  if (status == std::errc::result_out_of_range)
+    value = std::strtod(std::string(cell).c_str(), nullptr);
   const bool is_read = status == std::errc{} || status == std::errc::result_out_of_range;
   if (!is_read || stop != end || !std::isfinite(value)) return {};
   return value;

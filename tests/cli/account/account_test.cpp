@@ -235,7 +235,8 @@ TEST(AccountCommand, PureMechanismsNeedNoDelta) {
   }
   // δ(0) is the total variation, 1 − e^{−ε₀/2}.
   const Result variation = account("--mechanism laplace --eps0 0.5 --epsilon 0");
-  EXPECT_TRUE(variation.out.starts_with("delta 0.2211992171 at epsilon 0\n")) << variation.out << variation.err;
+  EXPECT_TRUE(variation.out.starts_with("delta 0.2211992171 at epsilon 0\n"))
+      << variation.out << variation.err;
   const Result alone = account("--mechanism any --eps0 0 --delta0 1e-3 --steps 3 --delta 1e-2");
   EXPECT_TRUE(alone.out.starts_with("epsilon 0 at delta 0.01\n")) << alone.out << alone.err;
   // q of Laplace: ln(1 + q(e^ε − 1)) a release

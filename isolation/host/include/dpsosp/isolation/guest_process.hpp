@@ -18,7 +18,8 @@ namespace dpsosp {
 /// A guest that ended before it was done, or broke the protocol.
 class GuestFailed : public std::runtime_error {
  public:
-  /// \param wrote  of what it wrote to standard output and standard error, the part of the text that
+  /// \param wrote  of what it wrote to standard output and standard error, the part of the text
+  /// that
   ///               a release keeps back
   explicit GuestFailed(const std::string& reason, const std::string& wrote = {})
       : std::runtime_error(reason + wrote), reason_(reason) {}
