@@ -90,7 +90,7 @@ TEST(ProbeEntry, RefusalsNameProbeAndKey) {
   EXPECT_EQ(refusal_of([&] {
               entry.compute({{"a", 1}, {"b", 1}, {"c", 1}}, 0);
             }),
-            "unknown key of probe smith-2027/sum 'c'; did you mean 'a'?");
+            "unknown key of probe smith-2027/sum 'c', expected one of a, b");
   EXPECT_EQ(refusal_of([] { read_result<Sum>(json::object()); }),
             "result of probe smith-2027/sum: sum = nothing, expected a number");
 }
