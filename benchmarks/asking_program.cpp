@@ -3,12 +3,9 @@
 #include <memory>
 #include <string>
 
-#include <unistd.h>
-
 #include "asking.hpp"
 #include "dpsosp/guest/serve.hpp"
 
 int main() {
-  return dpsosp::serve_guest(STDIN_FILENO,
-                             [](const std::string&) { return std::make_unique<dpsosp::Asking>(); });
+  return dpsosp::serve_guest([](const std::string&) { return std::make_unique<dpsosp::Asking>(); });
 }

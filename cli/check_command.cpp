@@ -105,11 +105,11 @@ std::vector<Named> checkable_names() {
 
 /// The full name of a problem or an algorithm.
 std::string the_checkable(const std::string& word) {
-  if (word.find('/') != std::string::npos || is_card(word)) return the_algorithm(word);
-  return resolve_name("problem or algorithm",
-                      word,
-                      checkable_names(),
-                      "dpsosp list problems, dpsosp list algorithms");
+  if (word.find('/') != std::string::npos) return the_algorithm(word);
+  return algorithm_among("problem or algorithm",
+                         word,
+                         checkable_names(),
+                         "dpsosp list problems, dpsosp list algorithms");
 }
 
 }  // namespace

@@ -19,6 +19,7 @@
 #include "dpsosp/isolation/guest_process.hpp"
 #include "dpsosp/main.hpp"
 #include "dpsosp/privacy/accounting/event.hpp"
+#include "show_programs.hpp"
 
 namespace {
 
@@ -69,6 +70,7 @@ int dpsosp::main(int argc, char** argv, const Registrations& registrations) {
     add_problems(registrations.problems);
     if (registrations.others) registrations.others();
     register_listed_programs();
+    show_failures_of_programs();
     return written(dispatch({argv + 1, argv + argc}));
   } catch (const UnsupportedError& error) {
     return fail(3, std::string("unsupported: ") + error.what());

@@ -7,6 +7,7 @@
 
 #include "dpsosp/algorithms/registry.hpp"
 #include "dpsosp/audit/audit.hpp"
+#include "dpsosp/core/errors.hpp"
 #include "dpsosp/experiments/programs.hpp"
 #include "dpsosp/problems/registry.hpp"
 #include "dpsosp/reproductions/reproductions.hpp"
@@ -58,14 +59,26 @@ std::vector<Named> plant_names() {
   return names;
 }
 
-std::string the_algorithm(std::string_view word) {
+std::string algorithm_among(std::string_view kind,
+                            std::string_view word,
+                            const std::vector<Named>& names,
+                            std::string_view lists) {
   if (is_card(word)) return register_program(word);
-  return resolve_name("algorithm", word, algorithm_names(), "dpsosp list algorithms");
+  try {
+    return resolve_name(kind, word, names, lists);
+  } catch (const InputError& e) {
+    const std::string card = card_meant_by(word);
+    if (card.empty()) throw;
+    throw InputError(fmt::format("{}; a program is named by its card, {}", e.what(), card));
+  }
+}
+
+std::string the_algorithm(std::string_view word) {
+  return algorithm_among("algorithm", word, algorithm_names(), "dpsosp list algorithms");
 }
 
 std::string the_audited(std::string_view word) {
-  if (is_card(word)) return register_program(word);
-  return resolve_name("algorithm", word, audited_names(), "dpsosp list algorithms");
+  return algorithm_among("algorithm", word, audited_names(), "dpsosp list algorithms");
 }
 
 std::string the_problem(std::string_view word) {

@@ -24,6 +24,7 @@
 #include "options.hpp"
 #include "run_progress.hpp"
 #include "run_text.hpp"
+#include "show_programs.hpp"
 
 namespace dpsosp {
 namespace {
@@ -106,6 +107,32 @@ void warn_of_delta(const RunDescription& d) {
         "it well below\n",
         d.delta,
         1.0 / static_cast<double>(d.records));
+}
+
+/// Says that a program might try seeds until it has its run's, and so its noise.
+void warn_of_seed(std::uint64_t seed) {
+  constexpr std::uint64_t few = std::uint64_t{1} << 40;
+  if (seed < few)
+    std::cerr << fmt::format(
+        "run: --seed {} can be guessed, and with it the noise; give 60 random bits where the "
+        "program is not to know it\n",
+        seed);
+}
+
+/// Of what a program writes.
+void show_what_is_written(const po::variables_map& map, bool of_program) {
+  const bool show = map.count("show-output") != 0;
+  if (show && !of_program)
+    throw InputError("run: --show-output, expected with a program; dpsosp's own algorithms write "
+                     "nothing");
+  if (map.count("release") != 0) {
+    if (show)
+      throw InputError(
+          "run: --release with --show-output; times, which depend on the records, may be in it");
+    withhold_output_of_programs();
+  } else if (show) {
+    show_output_of_programs();
+  }
 }
 
 std::string bytes_text(double bytes) {
@@ -239,7 +266,10 @@ const Description& run_description() {
                         {.name = "trace", .meaning = "print the trace too (with --json)"},
                         {.name = "watch",
                          .meaning = "a line on standard error at each tenth of the steps and at "
-                                    "each new best; not private"}}};
+                                    "each new best; not private"},
+                        {.name = "show-output",
+                         .meaning = "pass on to standard error what a program writes, as it comes; "
+                                    "without it the last lines of one that fails"}}};
     for (OptionText& option : output_options()) output.options.push_back(std::move(option));
     d.groups.push_back(std::move(output));
     return d;
@@ -296,6 +326,9 @@ int run_command(const Arguments& arguments) {
         "run: a program without --seed or --release; one that guesses the seed has the noise: give "
         "60 random bits");
   read_instance(map, "run", spec);
+  const bool release = map.count("release") != 0;
+  show_what_is_written(map, of_program);
+  if (of_program && !release) warn_of_seed(spec.seed);
   spec.epsilon = real(map, "run", "epsilon", "a number > 0");
   spec.delta = real(map, "run", "delta", "a number in (0, 1)");
   spec.variant = from_word<Variant>(map["variant"].as<std::string>());
@@ -306,7 +339,6 @@ int run_command(const Arguments& arguments) {
   const auto threads = static_cast<std::size_t>(integer(map, "run", "threads", 1));
   if (map.count("trace") != 0 && (map.count("json") == 0 || spec.observations == 0))
     throw InputError("run: --trace needs --json and --observations");
-  const bool release = map.count("release") != 0;
   if (release && spec.observations != 0)
     throw InputError("run: --release with --observations; a trace is not private");
 

@@ -2,14 +2,15 @@
 # SPDX-License-Identifier: Apache-2.0
 """DP-SGD as a program of its own: dpsosp run --program isolation/examples/dp_sgd.py ...
 
-Speaks the protocol of docs/isolation.md on standard input, a socket. Needs python3-msgpack.
+Speaks the protocol of docs/protocol.md. Needs python3-msgpack.
 """
+import os
 import socket
 import struct
 
 import msgpack
 
-host = socket.socket(fileno=0)
+host = socket.socket(fileno=int(os.environ["DPSOSP_SOCKET"]))
 
 
 def receive():
@@ -53,8 +54,8 @@ def packed(x):
 
 # What the host says of the run: the key, the preparation, the public facts.
 _, version, _, epsilon, delta, calibrator, _, _, _, _, _, *rest = receive()
-if version != 2:
-    post("failed", "input", f"it speaks version 2 of the protocol, the host version {version}")
+if version != 3:
+    post("failed", "input", f"it speaks version 3 of the protocol, the host version {version}")
     raise SystemExit(1)
 
 

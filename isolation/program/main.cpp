@@ -25,7 +25,7 @@ namespace {
 
 int fail(const char* text) {
   try {
-    dpsosp::wire::Channel host(STDIN_FILENO);
+    dpsosp::wire::Channel host(dpsosp::wire::socket_of_guest);
     host.post("failed", "input", text);
     host.flush();
   } catch (const std::exception&) {  // nobody is left to hear it
@@ -33,8 +33,7 @@ int fail(const char* text) {
   return 1;
 }
 
-/// The descriptor on which the host leaves a program.
-constexpr int program = STDERR_FILENO + 1;
+constexpr int program = dpsosp::wire::file_of_program;
 
 /// The interpreter of a script must read it; nothing else inherits the descriptor.
 void close_at_start_unless_script(int file) {
@@ -81,5 +80,5 @@ int main(int argc, char** argv) {
     return fail(e.what());
   }
   // No destructors of a process that may touch nothing.
-  _exit(dpsosp::serve_guest(STDIN_FILENO, dpsosp::find_algorithm));
+  _exit(dpsosp::serve_guest(dpsosp::find_algorithm));
 }

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import socket
 import struct
+import sys
 from typing import Any
 
 Part = Any  # None, bool, int, float, str, bytes
@@ -25,7 +26,11 @@ def encoded(part: Part) -> bytes:
         return b"\xc3" if part else b"\xc2"
     if isinstance(part, float):
         return b"\xcb" + struct.pack(">d", part)
-    return b"\xd3" + struct.pack(">q", part)
+    try:
+        return b"\xd3" + struct.pack(">q", part)
+    except struct.error:
+        raise TypeError(f"a question has the part {part!r}, expected None, a boolean, a number, an integer of "
+                        "64 bits, a text or bytes") from None
 
 
 _FIXED = {0xCA: ">f", 0xCB: ">d", 0xCC: ">B", 0xCD: ">H", 0xCE: ">I", 0xCF: ">Q",
@@ -64,11 +69,17 @@ def decoded(data: bytes) -> list[Part]:
     return parts
 
 
-class Channel:
-    """The socket to the host, which the guest has as standard input."""
+class HostGone(SystemExit):
+    """Nobody is left to hear of it."""
 
-    def __init__(self, descriptor: int = 0) -> None:
-        self._socket = socket.socket(fileno=descriptor)
+
+class Channel:
+    """The socket to the host, whose descriptor is told in DPSOSP_SOCKET."""
+
+    def __init__(self) -> None:
+        if "DPSOSP_SOCKET" not in os.environ:
+            raise SystemExit(f"{sys.argv[0]}: `dpsosp run --program CARD` starts this program")
+        self._socket = socket.socket(fileno=int(os.environ["DPSOSP_SOCKET"]))
         self._out: list[bytes] = []
         self._in = b""
 
@@ -116,5 +127,5 @@ class Channel:
         else:
             data = receive(1 << 18)
         if not data:
-            raise SystemExit("the host is gone")
+            raise HostGone("the host is gone")
         return data

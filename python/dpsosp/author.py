@@ -24,16 +24,18 @@ docs/protocol.md has every question with its units. Vectors are float64 arrays.
 from __future__ import annotations
 
 import dataclasses
+import operator
+import os
 import struct
 import sys
 import traceback
-from typing import Any, NoReturn, Optional, Sequence
+from typing import Any, Iterable, NoReturn, Optional, Sequence
 
 import numpy as np
 
-from ._wire import Channel, decoded, encoded
+from ._wire import Channel, HostGone, decoded, encoded
 
-VERSION = 2
+VERSION = 3
 Vector = np.ndarray
 
 
@@ -65,6 +67,38 @@ _ERRORS: dict[str, type[Exception]] = {"budget": BudgetExhausted, "data": DataEx
                                        "input": InputError, "unsupported": UnsupportedError}
 
 
+def _shown(value: Any) -> str:
+    if isinstance(value, np.ndarray) and value.size > 4:
+        return f"an array of shape {value.shape}"
+    text = repr(value)
+    return text if len(text) <= 60 else text[:60] + "..."
+
+
+def _expect(expected: str, where: str, argument: str, value: Any) -> NoReturn:
+    raise InputError(f"{where}: {argument} = {_shown(value)}, expected {expected}") from None
+
+
+def _whole(where: str, argument: str, value: Any) -> int:
+    try:
+        return operator.index(value)
+    except TypeError:
+        _expect("an integer", where, argument, value)
+
+
+def _real(where: str, argument: str, value: Any) -> float:
+    try:
+        return float(value)
+    except (TypeError, ValueError):
+        _expect("a number", where, argument, value)
+
+
+def _floats(where: str, argument: str, x: Any) -> bytes:
+    try:
+        return np.ascontiguousarray(x, dtype="<f8").tobytes()
+    except (TypeError, ValueError):
+        _expect("numbers", where, argument, x)
+
+
 @dataclasses.dataclass(frozen=True)
 class Policy:
     """How a batch is drawn: all, fresh (size), sample (size) or poisson (rate)."""
@@ -79,17 +113,17 @@ ALL = Policy()
 
 def fresh(size: int) -> Policy:
     """The next `size` records that no batch had; public."""
-    return Policy("fresh", size)
+    return Policy("fresh", _whole("fresh", "size", size))
 
 
 def sample(size: int) -> Policy:
     """Exactly `size` records, uniform without replacement; secret."""
-    return Policy("sample", size)
+    return Policy("sample", _whole("sample", "size", size))
 
 
 def poisson(rate: float) -> Policy:
     """Each record with probability `rate`; secret."""
-    return Policy("poisson", 0, rate)
+    return Policy("poisson", 0, _real("poisson", "rate", rate))
 
 
 @dataclasses.dataclass(frozen=True)
@@ -186,10 +220,6 @@ class _Parts:
                      point, dual, separable, constants)
 
 
-def _floats(x: Any) -> bytes:
-    return np.ascontiguousarray(x, dtype="<f8").tobytes()
-
-
 def _vector(parts: Sequence[Any]) -> Vector:
     return np.frombuffer(parts[0], dtype="<f8").copy()
 
@@ -198,9 +228,12 @@ def _matrix(columns: int, data: bytes) -> Vector:
     return np.frombuffer(data, dtype="<f8").reshape(columns, -1).T.copy()
 
 
-def _matrix_parts(m: Any) -> tuple[int, bytes]:
-    m = np.asarray(m, dtype="<f8")
-    return m.shape[1], m.T.tobytes()
+def _matrix_parts(where: str, argument: str, m: Any) -> tuple[int, bytes]:
+    try:
+        m = np.asarray(m, dtype="<f8")
+        return m.shape[1], m.T.tobytes()
+    except (TypeError, ValueError, IndexError):
+        _expect("a matrix", where, argument, m)
 
 
 class _Host:
@@ -240,14 +273,16 @@ class Noise:
 NoiseLike = "float | Noise"
 
 
-def _noise(noise: Any) -> tuple[str, float]:
+def _noise(where: str, noise: Any) -> tuple[str, float]:
     if isinstance(noise, Noise):
-        return "standard_deviation", float(noise.standard_deviation)
-    return "sensitivity_ratio", float(noise)
+        return "standard_deviation", _real(where, "noise", noise.standard_deviation)
+    return "sensitivity_ratio", _real(where, "noise", noise)
 
 
-def _number(of: Optional[Batch]) -> int:
-    return -1 if of is None else of.number
+def _number(where: str, batch: Any) -> int:
+    if not isinstance(batch, Batch):
+        _expect("what curator.draw() returned", where, "batch", batch)
+    return batch.number
 
 
 class Curator:
@@ -281,6 +316,8 @@ class Curator:
     # Batches and queries.
 
     def draw(self, policy: Policy = ALL, several_queries: bool = False) -> Batch:
+        if not isinstance(policy, Policy):
+            _expect("ALL, fresh(size), sample(size) or poisson(rate)", "draw", "policy", policy)
         if policy == ALL:  # public, so one answers any number of queries
             if self._everyone is None:
                 self._everyone = self._drawn(policy, "one_query")
@@ -294,49 +331,61 @@ class Curator:
     def gradient(self, x: Any, batch: Batch, limit: float, noise: Any, y: Any = None,
                  block: str = "x") -> Vector:
         """The mean of the batch's clipped gradients, with noise."""
-        return self._fast(_GRADIENT + self._own, [_floats(x), _EMPTY if y is None else _floats(y)],
+        name = "gradient"
+        return self._fast(name, _GRADIENT + self._own,
+                          [_floats(name, "x", x), _EMPTY if y is None else _floats(name, "y", y)],
                           batch, (limit, noise, block))
 
     def gradient_difference(self, x: Any, previous: Any, batch: Batch, limit: float, noise: Any,
                             y: Any = None, previous_y: Any = None, block: str = "x") -> Vector:
         """The mean of the clipped differences of each record's gradients at two points."""
-        return self._fast(_DIFFERENCE + self._own,
-                          [_floats(x), _EMPTY if y is None else _floats(y), _floats(previous),
-                           _EMPTY if previous_y is None else _floats(previous_y)],
+        name = "gradient_difference"
+        return self._fast(name, _DIFFERENCE + self._own,
+                          [_floats(name, "x", x), _EMPTY if y is None else _floats(name, "y", y),
+                           _floats(name, "previous", previous),
+                           _EMPTY if previous_y is None else _floats(name, "previous_y", previous_y)],
                           batch, (limit, noise, block))
 
     def gradient_combination(self, gamma: float, x: Any, previous: Any, batch: Batch, limit: float,
                              difference_limit: float, noise: Any, block: str = "x") -> Vector:
         """gamma clip(grad(x)) + (1 - gamma) clip(grad(x) - grad(previous)), averaged."""
-        return _vector(self._host.ask("gradient_combination", self._number, float(gamma), _floats(x), b"",
-                                      _floats(previous), b"", batch.number, float(limit),
-                                      float(difference_limit), *_noise(noise), block))
+        name = "gradient_combination"
+        return _vector(self._host.ask(name, self._number, _real(name, "gamma", gamma), _floats(name, "x", x), b"",
+                                      _floats(name, "previous", previous), b"", _number(name, batch),
+                                      _real(name, "limit", limit),
+                                      _real(name, "difference_limit", difference_limit),
+                                      *_noise(name, noise), block))
 
     def hessian(self, x: Any, batch: Batch, limit: float, noise: Any, rank: int = 0) -> Vector:
-        return _matrix(*self._host.ask("hessian", self._number, _floats(x), b"", batch.number,
-                                       float(limit), rank, *_noise(noise)))
+        name = "hessian"
+        return _matrix(*self._host.ask(name, self._number, _floats(name, "x", x), b"", _number(name, batch),
+                                       _real(name, "limit", limit), _whole(name, "rank", rank),
+                                       *_noise(name, noise)))
 
     def hessian_product(self, x: Any, v: Any, batch: Batch, limit: float, noise: Any) -> Vector:
-        return _vector(self._host.ask("hessian_product", self._number, _floats(x), b"", _floats(v),
-                                      batch.number, float(limit), *_noise(noise)))
+        name = "hessian_product"
+        return _vector(self._host.ask(name, self._number, _floats(name, "x", x), b"", _floats(name, "v", v),
+                                      _number(name, batch), _real(name, "limit", limit), *_noise(name, noise)))
 
     def child(self, name: str, share: float = 1.0, records: Optional[tuple[int, int]] = None,
               initial_point: Any = None, suboptimality: Optional[float] = None, pure_share: Optional[float] = None,
               delta_extra_share: Optional[float] = None, pure: bool = False, projection: Any = None,
               cap: float = 2.0) -> "Curator":
         """A curator of a part of the budget, and of a range or a projection of the records."""
-        spec = [name, float(share)]
-        spec += [None, None] if records is None else list(records)
-        spec += [None if initial_point is None else _floats(initial_point), suboptimality, pure_share,
-                 delta_extra_share, pure]
-        spec += [None, None] if projection is None else [*_matrix_parts(projection), float(cap)]
+        spec = [name, _real("child", "share", share)]
+        spec += [None, None] if records is None else [_whole("child", "records", end) for end in records]
+        spec += [None if initial_point is None else _floats("child", "initial_point", initial_point),
+                 suboptimality, pure_share, delta_extra_share, pure]
+        spec += [None, None] if projection is None else [*_matrix_parts("child", "projection", projection),
+                                                         _real("child", "cap", cap)]
         number, *facts = self._host.ask("child", self._number, *spec)
         return Curator(self._host, number, _Parts(facts).facts())
 
     # Sessions.
 
     def tree(self, sigma: float, leaves: int) -> "Tree":
-        return Tree(self, "drop_tree", self._host.ask("tree", self._number, float(sigma), leaves)[0])
+        return Tree(self, "drop_tree", self._host.ask("tree", self._number, _real("tree", "sigma", sigma),
+                                                      _whole("tree", "leaves", leaves))[0])
 
     def hessian_stream(self, mode: str = "lazy") -> "HessianStream":
         return HessianStream(self, "drop_hessian_stream",
@@ -344,14 +393,19 @@ class Curator:
 
     def session(self, question: str, batch: Optional[Batch], *parts: Any) -> "Session":
         """stationarity_test, line_search, exponential or gibbs; docs/protocol.md has the parts."""
-        number = self._host.ask(question, self._number, _number(batch), *parts)[0]
+        of = -1 if batch is None else _number(question, batch)
+        number = self._host.ask(question, self._number, of, *parts)[0]
         return Session(self, f"drop_{question}", number)
 
-    def _fast(self, head: bytes, points: list[bytes], batch: Batch, query: Any) -> Vector:
-        tail = self._tails.get(query)
+    def _fast(self, name: str, head: bytes, points: list[bytes], batch: Batch, query: Any) -> Vector:
+        _number(name, batch)
+        try:
+            tail = self._tails.get(query)
+        except TypeError:  # arrays and lists are no keys
+            _expect("numbers", name, "limit, noise", query[:2])
         if tail is None:
             limit, noise, block = query
-            tail = b"".join(encoded(part) for part in (float(limit), *_noise(noise), block))
+            tail = b"".join(encoded(part) for part in (_real(name, "limit", limit), *_noise(name, noise), block))
             if len(self._tails) > 64:
                 self._tails.clear()
             self._tails[query] = tail
@@ -395,13 +449,15 @@ class Tree(Session):
         self.ask("tree_restart")
 
     def gradient(self, x: Any, batch: Batch, limit: float, noise: Any = 0.0, block: str = "x") -> Vector:
-        return _vector(self.ask("tree_gradient", _floats(x), b"", batch.number, float(limit),
-                                *_noise(noise), block))
+        name = "tree_gradient"
+        return _vector(self.ask(name, _floats(name, "x", x), b"", _number(name, batch),
+                                _real(name, "limit", limit), *_noise(name, noise), block))
 
     def difference(self, x: Any, previous: Any, batch: Batch, limit: float, noise: Any = 0.0,
                    block: str = "x") -> Vector:
-        return _vector(self.ask("tree_difference", _floats(x), b"", _floats(previous), b"", batch.number,
-                                float(limit), *_noise(noise), block))
+        name = "tree_difference"
+        return _vector(self.ask(name, _floats(name, "x", x), b"", _floats(name, "previous", previous), b"",
+                                _number(name, batch), _real(name, "limit", limit), *_noise(name, noise), block))
 
     def leaves(self) -> int:
         return self.ask("tree_leaves")[0]
@@ -415,16 +471,20 @@ class HessianStream(Session):
         return HessianStream(self._curator, self._drop, self.ask("hessian_stream_copy")[0])
 
     def refresh(self, x: Any, batch: Batch, limit: float) -> None:
-        self.ask("hessian_stream_refresh", _floats(x), b"", batch.number, float(limit))
+        name = "hessian_stream_refresh"
+        self.ask(name, _floats(name, "x", x), b"", _number(name, batch), _real(name, "limit", limit))
 
     def add(self, x: Any, previous: Any, batch: Batch, limit: float) -> None:
-        self.ask("hessian_stream_add", _floats(x), b"", _floats(previous), b"", batch.number, float(limit))
+        name = "hessian_stream_add"
+        self.ask(name, _floats(name, "x", x), b"", _floats(name, "previous", previous), b"", _number(name, batch),
+                 _real(name, "limit", limit))
 
     def groups(self) -> int:
         return self.ask("hessian_stream_groups")[0]
 
     def product(self, v: Any, standard_deviation: float) -> Vector:
-        return _vector(self.ask("hessian_stream_product", _floats(v), float(standard_deviation)))
+        name = "hessian_stream_product"
+        return _vector(self.ask(name, _floats(name, "v", v), _real(name, "standard_deviation", standard_deviation)))
 
 
 class Stream:
@@ -438,7 +498,7 @@ class Stream:
         self._indices = path
 
     def child(self, index: int) -> "Stream":
-        return Stream(self._host, (*self._indices, index))
+        return Stream(self._host, (*self._indices, _whole("child", "index", index)))
 
     def words(self, count: int) -> Vector:
         """Uniform words of 64 bits."""
@@ -454,6 +514,7 @@ class Stream:
 
     def below(self, count: int) -> int:
         """Uniform on 0, ..., count - 1."""
+        count = _whole("below", "count", count)
         while True:
             product = int(self.words(1)[0]) * count
             low = product & (2**64 - 1)
@@ -462,12 +523,14 @@ class Stream:
 
     def ball(self, radius: float, dimension: int) -> Vector:
         """Uniform in the ball around 0, as the host computes it."""
-        (data,) = self._host.ask("ball", self._path, self._at, float(radius), dimension)
+        (data,) = self._host.ask("ball", self._path, self._at, _real("ball", "radius", radius),
+                                 _whole("ball", "dimension", dimension))
         self._at += dimension + 1
         return np.frombuffer(data, dtype="<f8").copy()
 
     def _take(self, question: str, count: int, kind: str) -> Vector:
         pieces = []
+        count = _whole(question, "count", count)
         while count > 0:
             some = min(count, 4096)
             (data,) = self._host.ask(question, self._path, self._at, some)
@@ -501,10 +564,12 @@ class Algorithm:
     def show(self, t: int, x: Any) -> None:
         """x before step t, for the trace; nothing flows back."""
         self._last = (t, x)
-        self._host.channel.post_body(_ITERATE + encoded(int(t)) + encoded(_floats(x)))
+        self._host.channel.post_body(_ITERATE + encoded(_whole("show", "t", t)) + encoded(_floats("show", "x", x)))
 
     def show_estimate(self, t: int, x: Any, gradient: Any) -> None:
-        self._host.channel.post("estimate", int(t), _floats(x), _floats(gradient))
+        name = "show_estimate"
+        self._host.channel.post("estimate", _whole(name, "t", t), _floats(name, "x", x),
+                                _floats(name, "gradient", gradient))
 
     def calibrated(self, plan: Sequence[Planned]) -> float:
         """The noise that the budget allows for a plan; sets `noise`. To be called from plan()."""
@@ -520,17 +585,19 @@ _ITERATE = encoded("iterate")
 def _rows(plan: Sequence[Planned]) -> list[Any]:
     rows: list[Any] = [len(plan)]
     for row in plan:
-        rows += [row.policy.kind, row.policy.size, float(row.policy.rate), int(row.count),
+        if not isinstance(row, Planned) or not isinstance(row.policy, Policy):
+            raise InputError(f"plan: {_shown(row)}, expected dpsosp.Planned(count, policy)")
+        rows += [row.policy.kind, row.policy.size, float(row.policy.rate), _whole("plan", "count", row.count),
                  "several_queries" if row.several_queries else "one_query"]
     return rows
 
 
-def _value(text: str, like: Any) -> Any:
+def _value(setting: str, text: str, like: Any) -> Any:
     """The value that a setting's text stands for, of the default's type."""
     if isinstance(like, str):
         return text
     if isinstance(like, float):
-        return float(text)
+        return _real("setting", setting, text)
     if text in ("true", "false"):
         return text == "true"
     for kind in (int, float):
@@ -538,6 +605,8 @@ def _value(text: str, like: Any) -> Any:
             return kind(text)
         except ValueError:
             pass
+    if like is not None:
+        _expect("a number", "setting", setting, text)
     return text
 
 
@@ -566,11 +635,14 @@ def _prepare(host: _Host, kind: type[Algorithm]) -> tuple[Algorithm, Facts]:
         for setting in given:
             if setting not in own and not defaults:
                 raise InputError(f"unknown setting '{setting}', expected one of {', '.join(own)}")
-    own.update({k: _value(text, own.get(k)) for k, text in {**defaults, **given}.items()})
+    own.update({k: _value(k, text, own.get(k)) for k, text in {**defaults, **given}.items()})
     for setting, value in own.items():
         setattr(algorithm, setting, value)
     algorithm.given = frozenset(given)
-    plan = list(algorithm.plan(facts, budget))
+    planned = algorithm.plan(facts, budget)
+    if not isinstance(planned, Iterable):
+        raise InputError(f"{kind.__name__}.plan returned {_shown(planned)}, expected a list of dpsosp.Planned")
+    plan = list(planned)
     if plan:
         algorithm.calibrated(plan)
     table: list[Any] = [len(own)]
@@ -587,34 +659,53 @@ def _run(host: _Host, algorithm: Algorithm, facts: Facts) -> None:
     try:
         result = algorithm.run(Curator(host, 0, facts), Stream(host))
         outcome = result if isinstance(result, Outcome) else Outcome(result)
-        steps = outcome.steps
-        if steps is None:
-            steps = algorithm._last[0] + 1
+        if outcome.steps is None:
+            outcome.steps = algorithm._last[0] + 1
     except Refused as refusal:  # a normal end, at the last iterate that was shown
-        steps, point = algorithm._last
-        outcome = Outcome(point, refusal.status)
+        steps, last = algorithm._last
+        outcome = Outcome(last, refusal.status, steps)
+    try:
+        point = np.asarray(outcome.point, dtype="<f8")
+    except (TypeError, ValueError):
+        point = np.empty(0)
+    if outcome.point is None or point.size != facts.dimension:
+        raise InputError(f"{type(algorithm).__name__}.run returned {_shown(outcome.point)}, expected the point where "
+                         f"it ends, d = {facts.dimension} numbers, or a dpsosp.Outcome of it")
     counts: list[Any] = [len(outcome.counts)]
     for name, count in outcome.counts.items():
-        counts += [name, int(count)]
-    finite = bool(np.all(np.isfinite(outcome.point)))
-    host.channel.post("done", outcome.status if finite else "not_finite", int(steps),
-                      _floats(outcome.point), *counts)
+        counts += [name, _whole("Outcome", f"counts[{name!r}]", count)]
+    finite = bool(np.all(np.isfinite(point)))
+    host.channel.post("done", outcome.status if finite else "not_finite",
+                      _whole("Outcome", "steps", outcome.steps), _floats("Outcome", "point", point), *counts)
+
+
+_FOREIGN = (os.path.dirname(os.path.abspath(__file__)) + os.sep, sys.prefix + os.sep, sys.base_prefix + os.sep, "<")
+
+
+def _place(error: BaseException) -> str:
+    """The last line of the author's files that an error went through, as "mine.py:12: "; of this file none."""
+    lines = [(frame.f_code.co_filename, line) for frame, line in traceback.walk_tb(error.__traceback__)
+             if not frame.f_code.co_filename.startswith(_FOREIGN)]
+    if not lines:
+        return ""
+    file, line = lines[-1]
+    return f"{file if file == sys.argv[0] else os.path.basename(file)}:{line}: "  # the host names the first
 
 
 def serve(kind: type[Algorithm]) -> NoReturn:
     """Serves as the program of a run. To be called last in the program's file."""
     host = _Host()
     try:
+        if not isinstance(kind, type) or not issubclass(kind, Algorithm):
+            _expect("a class that derives from dpsosp.Algorithm", "serve", "kind", kind)
         algorithm, facts = _prepare(host, kind)
         _run(host, algorithm, facts)
-        host.channel.flush()
-        sys.exit(0)
-    except InputError as error:
-        host.channel.post("failed", "input", str(error))
-    except SystemExit:
+    except HostGone:
         raise
+    except InputError as error:
+        host.channel.post("failed", "input", _place(error) + str(error))
     except BaseException as error:
         traceback.print_exc()
-        host.channel.post("failed", "exception", f"{type(error).__name__}: {error}")
+        host.channel.post("failed", "exception", f"{_place(error)}{type(error).__name__}: {error}")
     host.channel.flush()
-    sys.exit(1)
+    sys.exit(0)

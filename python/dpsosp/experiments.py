@@ -22,13 +22,15 @@ import pathlib
 import shutil
 import sqlite3
 import subprocess
+import sys
 from typing import Any, Mapping, Optional, Sequence, Union
 
 Path = Union[str, "os.PathLike[str]"]
 
 
 class Failed(RuntimeError):
-    """What the program refused or could not do: its line, and its exit code as `code`."""
+    """What the program refused or could not do: its line, below the last lines of an algorithm that is a program and
+    failed, and its exit code as `code`."""
 
     def __init__(self, line: str, code: int) -> None:
         super().__init__(line)
@@ -48,6 +50,8 @@ def _call(*words: Any) -> str:
                           text=True, check=False)
     if done.returncode != 0:
         raise Failed(done.stderr.strip() or done.stdout.strip(), done.returncode)
+    if "--show-output" in words:
+        print(done.stderr, end="", file=sys.stderr)
     return done.stdout
 
 
@@ -76,7 +80,7 @@ def run(algorithm: Path, problem: str, *, epsilon: float, delta: float,
     """One private run, as `dpsosp run --json`. `algorithm` may be the path of a program's card.
 
     Further options are those of the command: records, dimension, seed, data_seed, noise, calibrator,
-    observations, trace, release, threads.
+    observations, trace, release, threads; show_output prints what a program wrote.
     """
     words = _options(algorithm=os.fspath(algorithm), problem=problem, epsilon=epsilon, delta=delta, **options)
     return json.loads(_call("run", "--json", *words, *_settings(settings),

@@ -325,5 +325,28 @@ TEST(CommandLine, RejectsBadThreadCountOfReproduce) {
     expect_refused("reproduce", {{std::string("--threads ") + threads, "threads = "}});
 }
 
+/// Of a program of one's own, which may lie anywhere, dpsosp-guest is looked for at two places.
+TEST(CommandLine, SaysWhereTheGuestIsLookedFor) {
+  const ScratchFolder folder;
+  fs::copy_file(built_program("dpsosp"), folder / "my-dpsosp");
+  const Result r = run_program("/usr/bin/env",
+                               {"PATH=/nowhere",
+                                folder / "my-dpsosp",
+                                "run",
+                                "--isolated",
+                                "--algorithm",
+                                "abadi-2016/dp-sgd",
+                                "--problem",
+                                "double-well",
+                                "--epsilon",
+                                "1",
+                                "--delta",
+                                "1e-6"});
+  expect_one_error_line(r,
+                        2,
+                        "dpsosp-guest lies neither beside this program, as " +
+                            (folder / "dpsosp-guest").string() + ", nor in a folder of PATH; ");
+}
+
 }  // namespace
 }  // namespace dpsosp::refusal_test

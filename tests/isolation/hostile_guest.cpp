@@ -42,7 +42,8 @@ struct Start {
   dpsosp::PublicFacts facts;
 };
 
-Channel host(STDIN_FILENO);
+constexpr int to_host = dpsosp::wire::socket_of_guest;
+Channel host(to_host);
 
 [[noreturn]] void report(const std::string& text) {
   host.post("failed", "exception", text);
@@ -55,8 +56,7 @@ void send_raw(std::string_view bytes) {
   host.flush();
   std::size_t sent = 0;
   while (sent < bytes.size()) {
-    const ssize_t step =
-        ::send(STDIN_FILENO, bytes.data() + sent, bytes.size() - sent, MSG_NOSIGNAL);
+    const ssize_t step = ::send(to_host, bytes.data() + sent, bytes.size() - sent, MSG_NOSIGNAL);
     if (step <= 0) _exit(3);
     sent += static_cast<std::size_t>(step);
   }
@@ -98,13 +98,44 @@ std::string of_parent(const char* file) {
 
 std::string inherited_descriptors() {
   int count = 0;
-  for (int fd = 3; fd < 4096; ++fd) count += fcntl(fd, F_GETFD) != -1 ? 1 : 0;
+  for (int fd = to_host + 1; fd < 4096; ++fd) count += fcntl(fd, F_GETFD) != -1 ? 1 : 0;
   return std::to_string(count);
 }
 std::string environment() {
   std::string all;
   for (char** entry = environ; *entry != nullptr; ++entry) all += std::string(*entry) + " ";
   return all;
+}
+
+/// Far more than a pipe holds, on descriptors that are no part of the protocol.
+void print_much() {
+  const std::string line = std::string(100, 'x') + '\n';
+  for (int k = 0; k < 20'000; ++k)
+    for (const int descriptor : {STDOUT_FILENO, STDERR_FILENO})
+      if (write(descriptor, line.data(), line.size()) < 0) _exit(8);
+}
+
+void print(std::string_view text) {
+  if (write(STDOUT_FILENO, text.data(), text.size()) < 0) _exit(8);
+}
+
+/// Sends the host the descriptor of what is printed, with a message that it does not wait for.
+void send_descriptor() {
+  std::array<char, 1> byte{};
+  iovec there{byte.data(), byte.size()};
+  alignas(cmsghdr) std::array<char, CMSG_SPACE(sizeof(int))> control{};
+  msghdr message{};
+  message.msg_iov = &there;
+  message.msg_iovlen = 1;
+  message.msg_control = control.data();
+  message.msg_controllen = control.size();
+  cmsghdr* header = CMSG_FIRSTHDR(&message);
+  header->cmsg_level = SOL_SOCKET;
+  header->cmsg_type = SCM_RIGHTS;
+  header->cmsg_len = CMSG_LEN(sizeof(int));
+  const int descriptor = STDOUT_FILENO;
+  std::memcpy(CMSG_DATA(header), &descriptor, sizeof descriptor);
+  if (sendmsg(to_host, &message, MSG_NOSIGNAL) < 0) _exit(9);
 }
 
 /// System calls that would lead out, and what each said.
@@ -125,9 +156,9 @@ std::string escape(const std::string& way, const std::string& argument) {
        [&] { return result(process_vm_readv(getppid(), &here, 1, &there, 1, 0)); }},
       {"pidfd_open", [] { return result(syscall(SYS_pidfd_open, getppid(), 0)); }},
       {"kill_host", [] { return result(kill(getppid(), SIGKILL)); }},
-      {"own_signals", [] { return result(fcntl(STDIN_FILENO, F_SETOWN, getppid())); }},
-      {"choose_signal", [] { return result(fcntl(STDIN_FILENO, F_SETSIG, SIGKILL)); }},
-      {"ask_for_signals", [] { return result(fcntl(STDIN_FILENO, F_SETFL, O_ASYNC)); }},
+      {"own_signals", [] { return result(fcntl(to_host, F_SETOWN, getppid())); }},
+      {"choose_signal", [] { return result(fcntl(to_host, F_SETSIG, SIGKILL)); }},
+      {"ask_for_signals", [] { return result(fcntl(to_host, F_SETFL, O_ASYNC)); }},
       {"internet", [] { return result(socket(AF_INET, SOCK_STREAM, 0)); }},
       {"local_socket", [] { return result(socket(AF_UNIX, SOCK_STREAM, 0)); }},
       {"shared_memory", [] { return result(shmget(IPC_PRIVATE, 4096, IPC_CREAT | 0600)); }},
@@ -143,23 +174,23 @@ std::string escape(const std::string& way, const std::string& argument) {
       {"memfd", [] { return result(syscall(SYS_memfd_create, "x", 0)); }},
       {"set_user", [] { return result(setuid(0)); }},
       {"fork", [] { return result(fork()); }},
-      {"out_of_band", [] { return result(send(STDIN_FILENO, "x", 1, MSG_OOB)); }},
+      {"out_of_band", [] { return result(send(to_host, "x", 1, MSG_OOB)); }},
       {"out_of_band_message",
        [&] {
          msghdr message{};
          message.msg_iov = const_cast<iovec*>(&here);
          message.msg_iovlen = 1;
-         return result(sendmsg(STDIN_FILENO, &message, MSG_OOB));
+         return result(sendmsg(to_host, &message, MSG_OOB));
        }},
       {"peer_of_socket",
        [&] {
          socklen_t size = bytes.size();
-         return result(getsockopt(STDIN_FILENO, SOL_SOCKET, SO_PEERCRED, bytes.data(), &size));
+         return result(getsockopt(to_host, SOL_SOCKET, SO_PEERCRED, bytes.data(), &size));
        }},
       {"type_of_socket",
        [&] {
          socklen_t size = bytes.size();
-         return result(getsockopt(STDIN_FILENO, SOL_SOCKET, SO_TYPE, bytes.data(), &size));
+         return result(getsockopt(to_host, SOL_SOCKET, SO_TYPE, bytes.data(), &size));
        }},
       {"thread",
        [] {
@@ -234,6 +265,29 @@ void misbehave(const Start& start) {
   if (a == "truncated") {
     send_raw(std::string("\x40\0\0\0abc", 7));
     _exit(0);
+  }
+  if (a == "text") send_raw("hello, world\n");
+  if (a == "short_text") send_raw("abc\ndef");  // as a length 166 MiB, which are not waited for
+  if (a == "one_letter") {
+    send_raw("x");
+    host.post("remaining", Index{0});
+  }
+  if (a == "leaves_its_output_open") {
+    for (int k = 0; k < 2000; ++k) host.post("remaining", Index{0});  // while the rest is sent
+    send_raw("hello");
+    send_descriptor();
+  }
+  if (a == "prints_and_exits") {
+    print("a\tb\033[2J\nprogress 1\rprogress 2\r\n" + std::string(3000, 'y') + "\nlast");
+    _exit(3);
+  }
+  if (a == "prints_many_lines") {
+    for (int k = 0; k < 100; ++k) print("line " + std::to_string(k) + "\n");
+    report("enough");
+  }
+  if (a == "reads_its_input") {
+    std::array<char, 1> byte{};
+    report(read(STDIN_FILENO, byte.data(), 1) == 0 ? "nothing to read" : "something to read");
   }
   if (a == "huge_length") send_raw("\xff\xff\xff\xff");
   if (a == "garbage") send_raw(framed("\xc1\xc1\xc1\xc1"));
@@ -350,10 +404,11 @@ void misbehave(const Start& start) {
     host.flush();
     _exit(0);
   }
-  if (a == "many_queries") {
+  if (a == "many_queries" || a == "prints") {
     const auto b = batch();
     const auto count = std::atol(start.argument.c_str());
     for (long k = 0; k < count; ++k) {
+      if (a == "prints" && k % 2 == 0) print_much();
       Message& answer = ask("gradient", Index{0}, zero, Vector{}, b, query);
       if (answer.text() != "ok") report(std::string(answer.text()));
     }

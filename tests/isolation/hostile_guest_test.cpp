@@ -6,6 +6,8 @@
 #include <fstream>
 #include <map>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include <sys/mman.h>
 #include <unistd.h>
@@ -15,6 +17,7 @@
 
 #include "dpsosp/core/errors.hpp"
 #include "dpsosp/experiments/run.hpp"
+#include "dpsosp/isolation/program_output.hpp"
 #include "dpsosp/isolation/sealed_program.hpp"
 #include "paths.hpp"
 
@@ -134,9 +137,10 @@ TEST(HostileGuest, InheritsNoDescriptor) {
 
 TEST(HostileGuest, InheritsNoEnvironment) {
   setenv("DPSOSP_TEST_SECRET", "seed", 1);
-  EXPECT_EQ(reported("environment"),
-            "PATH=/usr/bin:/bin LANG=C.UTF-8 OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 "
-            "MKL_NUM_THREADS=1 PYTHONHASHSEED=0 PYTHONDONTWRITEBYTECODE=1 ");
+  EXPECT_EQ(
+      reported("environment"),
+      "PATH=/usr/bin:/bin LANG=C.UTF-8 DPSOSP_SOCKET=3 OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 "
+      "MKL_NUM_THREADS=1 PYTHONHASHSEED=0 PYTHONDONTWRITEBYTECODE=1 PYTHONUNBUFFERED=1 ");
   unsetenv("DPSOSP_TEST_SECRET");
 }
 
@@ -215,18 +219,24 @@ INSTANTIATE_TEST_SUITE_P(
     EveryFault,
     testing::Values(
         Fault{"exit", "it is gone: ended with status 7; 0 queries had spent epsilon 0"},
-        Fault{"truncated", "it is gone: ended with status 0"},
-        Fault{"huge_length", "a message of more than 256 MiB"},
-        Fault{"garbage", "not a list of MessagePack scalars"},
-        Fault{"array", "not a list of MessagePack scalars"},
-        Fault{"deep", "not a list of MessagePack scalars"},
-        Fault{"array_of_billions", "not a list of MessagePack scalars"},
+        Fault{"truncated", "is no message of the protocol: '@\\x00\\x00\\x00abc'"},
+        Fault{"text", "is no message of the protocol: 'hello, world\\n': killed; 0 queries"},
+        Fault{"short_text", "is no message of the protocol: 'abc\\ndef': killed"},
+        Fault{"one_letter", "is no message of the protocol: 'x"},
+        Fault{"huge_length", "is no message of the protocol: '\\xff\\xff\\xff\\xff'"},
+        Fault{"garbage", "is no message of the protocol: '\\x04\\x00\\x00\\x00\\xc1"},
+        Fault{"array", "is no message of the protocol: '"},
+        Fault{"deep", "is no message of the protocol: '"},
+        Fault{"array_of_billions", "is no message of the protocol: '"},
+        Fault{"leaves_its_output_open", "is no message of the protocol: 'hello"},
+        Fault{"prints_and_exits", "it is gone: ended with status 3; it wrote: last; 0 queries"},
+        Fault{"reads_its_input", "isolated run: nothing to read; 0 queries"},
         Fault{"text_of_billions", "not a list of MessagePack scalars"},
         Fault{"empty", "a message ends too early"},
         Fault{"unknown_question", "it asks for 'records', which there is not"},
         Fault{"too_few_parts", "a message ends too early"},
         Fault{"too_many_parts", "more parts than are due"},
-        Fault{"wrong_kind", "wrong kind where an integer of 64 bits is due"},
+        Fault{"wrong_kind", "draw: its part 1 is a text, expected an integer of 64 bits"},
         Fault{"unknown_batch", "a handle that it does not hold"},
         Fault{"dropped_batch", "a handle that it does not hold"},
         Fault{"unknown_curator", "a handle that it does not hold"},
@@ -256,9 +266,9 @@ INSTANTIATE_TEST_SUITE_P(
         Fault{"double_spending",
               "budget: gradient refused: its charge exceeds the privacy budget | budget: "},
         Fault{"first_version",
-              "refused: isolated run: the program speaks version 1 of the protocol, expected 2"},
+              "refused: isolated run: the program speaks version 1 of the protocol, expected 3"},
         Fault{"next_version",
-              "refused: isolated run: the program speaks version 3 of the protocol, expected 2"},
+              "refused: isolated run: the program speaks version 4 of the protocol, expected 3"},
         Fault{"large_budget", "refused: filter rule: capacity = 1000000"},
         Fault{"nan_budget", "refused: filter rule: capacity = nan"},
         Fault{"large_pure_budget", "refused: "},
@@ -266,6 +276,74 @@ INSTANTIATE_TEST_SUITE_P(
         Fault{"large_delta", "refused: "},
         Fault{"large_alone", "refused: filter rule: alone_epsilon"}),
     [](const auto& of) { return fmt::format("{}_{}", of.param.attack, of.index); });
+
+/// Whatever is printed is no part of the protocol, and nobody waits for it to be read.
+TEST(HostileGuest, RunsTheSameHoweverMuchItPrints) {
+  for (const Isolation& isolation : {as_program, as_algorithm}) {
+    const RunResult silent = compute_run(description("many_queries", "5"), isolation);
+    const RunResult prints = compute_run(description("prints", "5"), isolation);
+    EXPECT_EQ(prints.privacy.queries, 5);
+    EXPECT_EQ(prints.point, silent.point);
+    EXPECT_EQ(prints.privacy.spent, silent.privacy.spent);
+  }
+}
+
+/// What a follower is told while it lives.
+class Heard {
+ public:
+  Heard() {
+    follow_output({.line = [this](const std::string& line) { lines.push_back(line); },
+                   .failed =
+                       [this](const std::string& program, const std::vector<std::string>& last) {
+                         failed.emplace_back(program, last);
+                       }});
+  }
+  ~Heard() { follow_output({}); }
+  Heard(const Heard&) = delete;
+  Heard& operator=(const Heard&) = delete;
+
+  std::vector<std::string> lines;
+  std::vector<std::pair<std::string, std::vector<std::string>>> failed;
+};
+
+TEST(HostileGuest, ShowsItsLinesAndAfterAFailureTheLastTwenty) {
+  for (const auto& [isolation, name] :
+       {std::pair{as_program, "hostile_guest"}, {as_algorithm, "dpsosp-guest"}}) {
+    const Heard heard;
+    EXPECT_NE(outcome("prints_many_lines", isolation).find("isolated run: enough; 0 queries"),
+              std::string::npos);
+    ASSERT_EQ(heard.lines.size(), 100U);
+    EXPECT_EQ(heard.lines.front(), "line 0");
+    ASSERT_EQ(heard.failed.size(), 1U);
+    EXPECT_EQ(heard.failed[0].first, name);
+    EXPECT_EQ(heard.failed[0].second,
+              std::vector<std::string>(heard.lines.end() - 20, heard.lines.end()));
+  }
+}
+
+TEST(HostileGuest, WritesNothingThatSteersATerminalAndNoEndlessLine) {
+  const Heard heard;
+  outcome("prints_and_exits");
+  EXPECT_EQ(heard.lines,
+            (std::vector<std::string>{"a    b\\x1b[2J",
+                                      "progress 1",
+                                      "progress 2",
+                                      std::string(1000, 'y') + "... and 2000 bytes more",
+                                      "last"}));
+}
+
+/// A release has the reasons that a program gives, and nothing that it writes.
+TEST(HostileGuest, WritesNothingIntoTheReasonOfARelease) {
+  RunSpec spec = description("prints_and_exits");
+  spec.observations = 0;
+  try {
+    compute_release(describe(spec), as_program);
+    FAIL();
+  } catch (const RunFailed& e) {
+    EXPECT_EQ(std::string(e.what()).find("last"), std::string::npos) << e.what();
+    EXPECT_NE(std::string(e.what()).find("ended with status 3"), std::string::npos) << e.what();
+  }
+}
 
 TEST(HostileGuest, FailedRunsSayWhatTheySpent) {
   const std::string text = outcome("crash_later");

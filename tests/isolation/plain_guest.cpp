@@ -9,7 +9,7 @@
 #include "plain_descent.hpp"
 
 int main() {
-  _exit(dpsosp::serve_guest(STDIN_FILENO, [](const std::string&) {
+  _exit(dpsosp::serve_guest([](const std::string&) {
     return std::unique_ptr<dpsosp::Algorithm>(std::make_unique<dpsosp::test::PlainDescent>());
   }));
 }

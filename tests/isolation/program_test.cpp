@@ -380,6 +380,64 @@ TEST_F(ProgramCard, IsRefusedInOneLine) {
             "other/taken.toml: two algorithms have the key test/taken");
 }
 
+TEST_F(ProgramCard, SaysWhatOfASettingGoesWithItsDefault) {
+  EXPECT_EQ(refusal(card("text", "[settings.mode]\ndefault = \"fast\"\nabove = 0\n")),
+            "text.toml:6: above = 0, expected a number as default; of a text, choices lists the "
+            "values");
+  EXPECT_EQ(refusal(card("choices", "[settings.mode]\ndefault = 2\nchoices = [\"1\", \"2\"]\n")),
+            "choices.toml:6: choices = [ '1', '2' ], expected a text as default; a number is "
+            "bounded by least or above, most or below");
+}
+
+/// What the sandbox could not read is refused before it says "Permission denied".
+TEST_F(ProgramCard, NamesNoInterpreterThatTheProgramMayNotRead) {
+  for (const char* folder : {"shims", "bin"}) {
+    fs::create_directories(folder_ / folder);
+    std::ofstream(folder_ / folder / "python3") << "#!/bin/sh\nexec /usr/bin/python3 \"$@\"\n";
+    fs::permissions(folder_ / folder / "python3", fs::perms::owner_all);
+  }
+  const std::string line = refusal(card("shim", "interpreter = \"shims/python3\"\n"));
+  EXPECT_EQ(line.find("shim.toml:4: interpreter = 'shims/python3', expected one below /usr, "), 0U)
+      << line;
+  EXPECT_NE(line.find("print(sys.executable)"), std::string::npos) << line;
+  EXPECT_EQ(refusal(card("shim-read", "interpreter = \"shims/python3\"\nreads = [\"shims\"]\n")),
+            "none");
+  EXPECT_EQ(refusal(card("bin", "interpreter = \"bin/python3\"\n")), "none");
+}
+
+/// Programs in the language of the shell: what they write, and what they are told of it.
+TEST_F(ProgramCard, SaysOfAnyLanguageHowItEndedAndWhatItWrote) {
+  const std::string unsaid =
+      "isolated run: it is gone: before it said anything on the socket that DPSOSP_SOCKET names: ";
+  int count = 0;
+  const auto failure = [&](const std::string& script) -> std::string {
+    const std::string name = fmt::format("script-{}", ++count);
+    std::ofstream(folder_ / (name + ".sh")) << script;
+    std::ofstream(folder_ / (name + ".toml")) << fmt::format(
+        "key = \"test/{0}\"\ntitle = \"A script\"\nprogram = \"{0}.sh\"\n"
+        "interpreter = \"/bin/sh\"\n",
+        name);
+    try {
+      compute_run(describe(spec_of(register_program(folder_ / (name + ".toml")))));
+    } catch (const RunFailed& e) {
+      return e.what();
+    }
+    return "a result";
+  };
+  EXPECT_EQ(failure("exit 0\n"),
+            unsaid + "ended with status 0; one in Python ends with dpsosp.serve(CLASS)");
+  EXPECT_EQ(failure("echo first\necho second >&2\nexit 3\n"),
+            unsaid + "ended with status 3; it wrote: second");
+  EXPECT_EQ(failure("read line && echo something\necho nothing to read\nexit 1\n"),
+            unsaid + "ended with status 1; it wrote: nothing to read");
+  EXPECT_EQ(failure("no_such_command\n"),
+            unsaid + "ended with status 127; it wrote: " + (folder_ / "script-4.sh").string() +
+                ": 1: no_such_command: not found");
+  EXPECT_EQ(failure("printf 'hello, world\\n' >&$DPSOSP_SOCKET\nwhile :; do :; done\n"),
+            "isolated run: what came through its socket is no message of the protocol: 'hello, "
+            "world\\n': killed");
+}
+
 TEST_F(ProgramCard, ReportsOfWhatIsNotDeclaredAreRefused) {
   const std::string key =
       register_program(card("partly", "[settings.steps]\ndefault = 20\nleast = 1\n"));

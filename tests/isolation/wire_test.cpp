@@ -3,6 +3,7 @@
 #include <array>
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include <sys/socket.h>
 #include <unistd.h>
@@ -110,6 +111,45 @@ TEST(WireParts, GiveAStructBack) {
   ASSERT_TRUE(read.projection.has_value());
   EXPECT_EQ(read.projection->map, spec.projection->map);
   EXPECT_EQ(read.projection->cap, 4);
+}
+
+/// A text that is written where messages are due is seen as one, whatever length it would stand
+/// for, before the rest of that length is waited for.
+TEST(WireText, IsRefusedWithWhatWasWritten) {
+  const auto refusal = [](std::string_view written) -> std::string {
+    const Pair pair;
+    Channel there(pair.end(0)), here(pair.end(1));
+    EXPECT_EQ(::send(pair.end(0), written.data(), written.size(), 0), std::ssize(written));
+    there.post("m", 1.5);  // as a program goes on that does not know of its print
+    there.flush();
+    try {
+      here.receive();
+    } catch (const wire::Broken& e) {
+      return e.what();
+    }
+    return "none";
+  };
+  const std::string before = "what came through its socket is no message of the protocol: '";
+  for (const std::string_view written : {"hello\n", "x", "\n", "ab", "abc\ndef", "step 1 of 100\n"})
+    EXPECT_EQ(refusal(written).find(before + std::string(written)), 0U) << refusal(written);
+  EXPECT_EQ(refusal(""), "none");
+}
+
+TEST(WireParts, OfAWrongKindAreNamedByTheirPlace) {
+  const Pair pair;
+  Channel there(pair.end(0)), here(pair.end(1));
+  there.post("draw", Index{0}, "fresh", 12.5);
+  there.flush();
+  wire::Message& m = here.receive();
+  EXPECT_EQ(m.text(), "draw");
+  m.integer();
+  m.text();
+  try {
+    m.integer();
+    FAIL();
+  } catch (const wire::Broken& e) {
+    EXPECT_STREQ(e.what(), "its part 3 is a number, expected an integer of 64 bits");
+  }
 }
 
 }  // namespace

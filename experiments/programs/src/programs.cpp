@@ -2,6 +2,7 @@
 #include "dpsosp/experiments/programs.hpp"
 
 #include <algorithm>
+#include <cctype>
 #include <cstdlib>
 #include <map>
 #include <set>
@@ -157,6 +158,7 @@ class CardReader {
     if (t.has("reads"))
       for (const TomlNode& item : t.at("reads").array())
         add_readable(item, path_of(item), "reads: " + item.text());
+    if (interpreted) check_interpreter(t.at("interpreter"));
   }
 
   void read_interpreter(const TomlNode& node) {
@@ -174,6 +176,22 @@ class CardReader {
     if (base != "/usr" && base != "/")
       for (const char* part : {"bin", "lib"})
         program_.surroundings.readable.push_back((base / part).string());
+  }
+
+  /// Of one that the sandbox may not read, the kernel says "Permission denied" alone.
+  void check_interpreter(const TomlNode& node) const {
+    const fs::path real = fs::canonical(program_.surroundings.interpreter);
+    const auto holds = [&](const fs::path& folder) {
+      std::error_code error;
+      const fs::path within = real.lexically_relative(fs::weakly_canonical(folder, error));
+      return !within.empty() && *within.begin() != "..";
+    };
+    const std::vector<std::string>& readable = program_.surroundings.readable;
+    if (!holds("/usr") && std::ranges::none_of(readable, holds))
+      node.refuse(
+          "one below /usr, in a folder bin, or in what `reads` names; where it is the script of a "
+          "version manager, `python3 -c 'import sys; print(sys.executable)'` prints the "
+          "interpreter behind it");
   }
 
   void add_readable(const TomlNode& node, const fs::path& path, const std::string& name) {
@@ -210,7 +228,9 @@ class CardReader {
     if (t.has("meaning")) s.meaning = t.at("meaning").text();
     read_range(t, value, s);
     if (t.has("choices")) {
-      if (!value.is_string()) t.at("choices").fail("choices of what is no text");
+      if (!value.is_string())
+        t.at("choices").refuse(
+            "a text as default; a number is bounded by least or above, most or below");
       for (const TomlNode& choice : t.at("choices").array()) s.choices.push_back(choice.text());
       if (std::ranges::find(s.choices, value.get<std::string>()) == s.choices.end())
         t.at("default").refuse(fmt::format("one of {}", fmt::join(s.choices, ", ")));
@@ -224,7 +244,8 @@ class CardReader {
         t.at(open).fail(fmt::format("{} and {}, expected one of them", closed, open));
       for (const char* name : {closed, open}) {
         if (!t.has(name)) continue;
-        if (!value.is_number()) t.at(name).fail(fmt::format("{} of what is no number", name));
+        if (!value.is_number())
+          t.at(name).refuse("a number as default; of a text, choices lists the values");
         bound = t.at(name).number();
         with = name == closed;
       }
@@ -367,5 +388,30 @@ void use_program_secret_of(const fs::path& folder, bool draw) {
 }
 
 bool is_card(std::string_view word) { return word.ends_with(card_ending); }
+
+std::string card_meant_by(std::string_view word) {
+  const auto names = [&](std::string_view name) {
+    return std::ranges::equal(word, name, [](unsigned char a, unsigned char b) {
+      return std::tolower(a) == std::tolower(b);
+    });
+  };
+  std::set<std::string> meant;
+  std::error_code error;
+  for (fs::directory_iterator entry(".", error), end; !error && entry != end;
+       entry.increment(error)) {
+    const fs::path& path = entry->path();
+    if (path.extension() != card_ending) continue;
+    try {
+      const TomlDocument document(read_file(path), path.string());
+      const TomlTable t = document.root();
+      if (!t.has("program") || !t.has("key")) continue;
+      const std::string key = t.at("key").text();
+      if (names(path.stem().string()) || names(key) || names(key.substr(key.find('/') + 1)))
+        meant.insert(path.filename().string());
+    } catch (const InputError&) {  // whatever it is, it is no card
+    }
+  }
+  return meant.empty() ? std::string() : *meant.begin();
+}
 
 }  // namespace dpsosp

@@ -34,13 +34,9 @@ class InThisProcess final : public Actor {
   /// The registered program of a card.
   bool isolated() const override { return algorithm_->card().is_program(); }
   Scheduled prepare(const PublicFacts& facts) override {
-    try {
-      Scheduled scheduled = dpsosp::prepare(*algorithm_, preparation_of(description_), facts);
-      check_rule(description_, scheduled);
-      return scheduled;
-    } catch (const GuestFailed& e) {
-      throw RunFailed(e.what());
-    }
+    Scheduled scheduled = dpsosp::prepare(*algorithm_, preparation_of(description_), facts);
+    check_rule(description_, scheduled);
+    return scheduled;
   }
   std::map<std::string, std::string> parameters() const override {
     return values_of(algorithm_->fields());
@@ -83,20 +79,16 @@ class Isolated final : public Actor {
 
   bool isolated() const override { return true; }
   Scheduled prepare(const PublicFacts& facts) override {
-    try {
-      PreparedGuest prepared = guest_.prepare(
-          {.algorithm = description_.algorithm, .how = preparation_of(description_)}, facts);
-      check_rule(description_, prepared.scheduled);
-      if (program_) {
-        check_names(description_.settings, prepared.parameters);
-        prepared.scheduled = {.rule = prepared.scheduled.rule,
-                              .note = "of a program, of which nothing is known"};
-      }
-      parameters_ = std::move(prepared.parameters);
-      return std::move(prepared.scheduled);
-    } catch (const GuestFailed& e) {
-      throw RunFailed(e.what());
+    PreparedGuest prepared = guest_.prepare(
+        {.algorithm = description_.algorithm, .how = preparation_of(description_)}, facts);
+    check_rule(description_, prepared.scheduled);
+    if (program_) {
+      check_names(description_.settings, prepared.parameters);
+      prepared.scheduled = {.rule = prepared.scheduled.rule,
+                            .note = "of a program, of which nothing is known"};
     }
+    parameters_ = std::move(prepared.parameters);
+    return std::move(prepared.scheduled);
   }
   std::map<std::string, std::string> parameters() const override { return parameters_; }
   Outcome run(Curator& curator, StreamKey key, Observer& observer) override {

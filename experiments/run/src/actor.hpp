@@ -15,9 +15,9 @@ class Actor {
  public:
   virtual ~Actor() = default;
   /// Gives the algorithm its parameters. The rule grants no more than the budget where there is
-  /// one.
-  virtual bool isolated() const = 0;  ///< whether its steps are made in a process of their own
+  /// one. \throws InputError, GuestFailed
   virtual Scheduled prepare(const PublicFacts& facts) = 0;
+  virtual bool isolated() const = 0;  ///< whether its steps are made in a process of their own
   virtual std::map<std::string, std::string> parameters() const = 0;
   /// \param key  of the run
   virtual Outcome run(Curator& curator, StreamKey key, Observer& observer) = 0;

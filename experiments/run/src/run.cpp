@@ -142,8 +142,27 @@ RunFailed failure(const std::string& reason, const Curator& curator, double delt
                                delta));
 }
 
-Outcome run_algorithm(
-    const Setup& s, Curator& curator, double delta, const StreamKey& key, Observer& observer) {
+/// What may be told of a guest's failure.
+enum class Telling { all, as_of_release };
+
+RunFailed told(const GuestFailed& e, Telling telling) {
+  return RunFailed(telling == Telling::all ? e.what() : e.reason());
+}
+
+Setup set_up(const RunDescription& d, const std::optional<Isolation>& isolation, Telling telling) {
+  try {
+    return set_up(d, isolation);
+  } catch (const GuestFailed& e) {
+    throw told(e, telling);
+  }
+}
+
+Outcome run_algorithm(const Setup& s,
+                      Curator& curator,
+                      double delta,
+                      const StreamKey& key,
+                      Observer& observer,
+                      Telling telling) {
   const bool isolated = s.actor->isolated();
   const auto failed = [&](const std::string& reason) {
     return failure(reason, curator, delta, isolated);
@@ -152,7 +171,7 @@ Outcome run_algorithm(
   try {
     outcome = s.actor->run(curator, key, observer);
   } catch (const GuestFailed& e) {
-    throw failed(e.what());
+    throw failed(told(e, telling).what());
   } catch (const std::bad_alloc&) {
     if (!isolated) throw;
     throw failed("out of memory");
@@ -223,7 +242,7 @@ void evaluate(const Setup& s,
 RunResult run_result(const RunDescription& d,
                      const std::optional<Isolation>& isolation,
                      RunFollower* follower) {
-  const Setup s = set_up(d, isolation);
+  const Setup s = set_up(d, isolation, Telling::all);
   const PublicFacts& facts = s.problem.facts;
   ClipLog log;
   const StreamKey key = key_of(d);
@@ -233,7 +252,7 @@ RunResult run_result(const RunDescription& d,
   plan.per_decade = 0;
   Recorder recorder(plan, facts.dimension, follower, s.problem.objective());
   tell_begin(s, follower);
-  const Outcome outcome = run_algorithm(s, curator, d.delta, key, recorder);
+  const Outcome outcome = run_algorithm(s, curator, d.delta, key, recorder, Telling::all);
   if (follower != nullptr) follower->end();
 
   RunResult r;
@@ -253,7 +272,7 @@ RunResult run_result(const RunDescription& d,
 Release run_release(const RunDescription& d,
                     const std::optional<Isolation>& isolation,
                     RunFollower* follower) {
-  const Setup s = set_up(d, isolation);
+  const Setup s = set_up(d, isolation, Telling::as_of_release);
   if (d.door != Door::enforced)
     throw InputError(fmt::format("release: {} needs the door `{}`, which does not enforce privacy",
                                  d.algorithm,
@@ -273,7 +292,7 @@ Release run_release(const RunDescription& d,
   };
   const Outcome outcome = [&] {
     try {
-      return run_algorithm(s, curator, d.delta, key, unseen);
+      return run_algorithm(s, curator, d.delta, key, unseen, Telling::as_of_release);
     } catch (const RunFailed& e) {
       throw spent(e.what());
     } catch (const InputError& e) {

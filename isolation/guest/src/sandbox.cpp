@@ -25,6 +25,7 @@
 #include <fmt/format.h>
 
 #include "dpsosp/core/errors.hpp"
+#include "dpsosp/wire/channel.hpp"
 
 namespace dpsosp {
 namespace {
@@ -46,7 +47,7 @@ void limit(__rlimit_resource_t resource, rlim_t most) {
 /// What no guest has: a parent that is gone, privileges, core files, files of more than a megabyte.
 void give_up_privileges() {
   require(prctl(PR_SET_PDEATHSIG, SIGKILL) == 0, "PR_SET_PDEATHSIG");
-  pollfd host{.fd = STDIN_FILENO, .events = 0, .revents = 0};
+  pollfd host{.fd = wire::socket_of_guest, .events = 0, .revents = 0};
   if (poll(&host, 1, 0) == 1 && (host.revents & POLLHUP) != 0) _exit(1);  // it ended before that
   require(prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0, "PR_SET_NO_NEW_PRIVS");
   limit(RLIMIT_CORE, 0);

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "dpsosp/guest/serve.hpp"
 
+#include <cstdio>
+#include <cstdlib>
 #include <exception>
+#include <iostream>
 #include <map>
 #include <optional>
 #include <string>
@@ -28,6 +31,12 @@ void expect(wire::Message& message, std::string_view name) {
   if (message.text() != name) throw wire::Broken("the host says something else");
 }
 
+/// Before a last word, after which the host ends this process.
+void flush_prints() {
+  std::cout.flush();
+  std::fflush(nullptr);
+}
+
 void prepare_and_run(const std::function<std::unique_ptr<Algorithm>(const std::string&)>& find) {
   wire::Channel& host = guest::channel();
   wire::Message& start = host.receive();
@@ -52,16 +61,23 @@ void prepare_and_run(const std::function<std::unique_ptr<Algorithm>(const std::s
   expect(host.receive(), "run");
   Curator curator = guest::root_curator(facts);
   Report report;
-  host.post("done", algorithm->run(curator, Stream(guest::coins()), report));
+  const Outcome outcome = algorithm->run(curator, Stream(guest::coins()), report);
+  flush_prints();
+  host.post("done", outcome);
   host.flush();
 }
 
 }  // namespace
 
-int serve_guest(int socket,
-                const std::function<std::unique_ptr<Algorithm>(const std::string& key)>& find) {
-  guest::connect(socket);
+int serve_guest(const std::function<std::unique_ptr<Algorithm>(const std::string& key)>& find) {
+  const char* socket = std::getenv("DPSOSP_SOCKET");
+  if (socket == nullptr) {
+    std::fputs("DPSOSP_SOCKET is not set; `dpsosp run --program` starts this program\n", stderr);
+    return 2;
+  }
+  guest::connect(std::atoi(socket));
   const auto fail = [](const char* kind, const char* text) {
+    flush_prints();
     try {
       guest::channel().post("failed", kind, text);
       guest::channel().flush();

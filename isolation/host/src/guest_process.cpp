@@ -9,15 +9,16 @@
 #include <csignal>
 #include <cstdlib>
 #include <cstring>
+#include <deque>
 #include <filesystem>
 #include <optional>
+#include <ranges>
 #include <sstream>
 #include <thread>
 #include <vector>
 
 #include <fcntl.h>
 #include <spawn.h>
-#include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -27,7 +28,9 @@
 
 #include "dpsosp/core/errors.hpp"
 #include "dpsosp/core/hidden_files.hpp"
+#include "dpsosp/wire/channel.hpp"
 #include "dpsosp/wire/questions.hpp"
+#include "output_reader.hpp"
 #include "server.hpp"
 
 namespace dpsosp {
@@ -41,6 +44,17 @@ std::string one_line(std::string text) {
   constexpr std::size_t longest = 400;
   if (text.size() > longest) text = text.substr(0, longest) + "...";
   return InputError(text).what();
+}
+
+/// How a program's interpreter calls the program.
+std::string sealed_path() { return fmt::format("/proc/self/fd/{}", wire::file_of_program); }
+
+/// What an author cannot know who has not read docs/isolation.md; empty: nothing.
+std::string advice_on(std::string_view said) {
+  if (said.find("No module named") != std::string_view::npos)
+    return "; a program finds modules below /usr, in its virtual environment, and in the folders "
+           "that its card's `reads` names";
+  return {};
 }
 
 /// The noise that the plan of a guest may have, or why it has none.
@@ -115,9 +129,46 @@ class GuestProcess::Process {
 
   wire::Channel& channel() { return channel_; }
 
+  /// The next message.
+  wire::Message& receive() {
+    wire::Message& message = channel_.receive();
+    has_spoken_ = true;
+    return message;
+  }
+
+  /// Why the guest broke off; ends it.
   GuestFailed failure(const wire::Broken& e) {
     const bool gone = dynamic_cast<const wire::Gone*>(&e) != nullptr;
-    return GuestFailed(fmt::format("{}: {}: {}", where, one_line(e.what()), epitaph(gone)));
+    std::string how = epitaph(gone);
+    tell_failure();
+    const std::string said = output_.last_lines().empty() ? "" : output_.last_lines().back();
+    if (!has_spoken_ && gone && is_program()) {
+      const bool ended_well = status_ && WIFEXITED(*status_) && WEXITSTATUS(*status_) == 0;
+      how = "before it said anything on the socket that DPSOSP_SOCKET names: " + how;
+      if (ended_well) how += "; one in Python ends with dpsosp.serve(CLASS)";
+    }
+    return GuestFailed(fmt::format("{}: {}{}: {}", where, place(), one_line(e.what()), how),
+                       said.empty() ? "" : "; it wrote: " + one_line(said) + advice_on(said));
+  }
+
+  /// What a guest says of its failure, or of its input.
+  std::string reason(const std::string& text) const {
+    return one_line(with_replaced(text, sealed_path(), file_name())) + advice_on(text);
+  }
+
+  /// Lets a guest that has said its last word end by itself, and the follower read what it wrote.
+  void let_end() {
+    for (int k = 0; k < 1000 && !ended(); ++k) wait_a_millisecond();
+    end();
+    output_.last_lines();
+  }
+
+  /// Shows the follower what a guest wrote before its failure; ends it.
+  void tell_failure() {
+    let_end();
+    const auto& told = output_follower().failed;
+    const std::deque<std::string>& last = output_.last_lines();
+    if (told && !last.empty()) told(file_name(), {last.begin(), last.end()});
   }
 
  private:
@@ -135,10 +186,29 @@ class GuestProcess::Process {
     int number_;
   };
 
+  static void wait_a_millisecond() { std::this_thread::sleep_for(std::chrono::milliseconds(1)); }
+
+  bool is_program() const { return !program_.empty(); }
+  std::string file_name() const {
+    return is_program() ? std::filesystem::path(program_).filename().string() : "dpsosp-guest";
+  }
+
+  /// "mine.py:12: ", the last line of the program in the traceback of a Python that ended.
+  std::string place() {
+    const std::string file = fmt::format("File \"{}\", line ", program_);
+    for (const std::string& line : output_.last_lines() | std::views::reverse) {
+      const auto at = line.find(file);
+      if (!is_program() || at == std::string::npos) continue;
+      const std::string rest = line.substr(at + file.size());
+      return fmt::format(
+          "{}:{}: ", file_name(), rest.substr(0, rest.find_first_not_of("0123456789")));
+    }
+    return {};
+  }
+
   /// How the guest ended. \param gone  it has ended or is about to; else it is ended here
   std::string epitaph(bool gone) {
-    using std::chrono::milliseconds;
-    for (int k = 0; gone && k < 200 && !ended(); ++k) std::this_thread::sleep_for(milliseconds(1));
+    for (int k = 0; gone && k < 200 && !ended(); ++k) wait_a_millisecond();
     std::string text;
     if (status_ && WIFSIGNALED(*status_)) {
       const int signal = WTERMSIG(*status_);
@@ -150,21 +220,22 @@ class GuestProcess::Process {
       text = "killed";
     }
     end();
-    const std::string said = last_line();
-    return said.empty() ? text : text + "; it wrote: " + said;
+    return text;
   }
 
   Process(std::array<int, 2> sockets,
           const SealedProgram* program,
           const std::string& starter,
           const Surroundings& surroundings)
-      : socket_(sockets[0]),
-        written_(memfd_create("guest's standard error", MFD_CLOEXEC)),
+      : program_(program == nullptr ? "" : program->path()),
+        socket_(sockets[0]),
+        output_(is_program() ? sealed_path() : "", program_),
         channel_(sockets[0]) {
     const Descriptor other(sockets[1]);
     for (const int option : {SO_RCVTIMEO, SO_SNDTIMEO})
       setsockopt(sockets[0], SOL_SOCKET, option, &longest_silence, sizeof longest_silence);
     start(other.number(), program, starter, surroundings);
+    output_.close_writer();
   }
 
   static std::array<int, 2> pair() {
@@ -179,15 +250,22 @@ class GuestProcess::Process {
              const std::string& starter,
              const Surroundings& surroundings) {
     const std::string path = starter.empty() ? guest_program().string() : starter;
+    // Copies above all targets, so that none is written over before it has its own.
+    const auto above = [](int number) { return fcntl(number, F_DUPFD_CLOEXEC, 10); };
+    const Descriptor to_host(above(socket)), written(above(output_.writer()));
+    std::optional<Descriptor> file;
     posix_spawn_file_actions_t actions;
     posix_spawn_file_actions_init(&actions);
-    posix_spawn_file_actions_adddup2(&actions, socket, STDIN_FILENO);
-    posix_spawn_file_actions_adddup2(&actions, socket, STDOUT_FILENO);
-    posix_spawn_file_actions_adddup2(&actions, written_.number(), STDERR_FILENO);
-    int first_closed = STDERR_FILENO + 1;
-    if (program != nullptr)
-      posix_spawn_file_actions_adddup2(&actions, program->descriptor(), first_closed++);
-    posix_spawn_file_actions_addclosefrom_np(&actions, first_closed);
+    posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
+    posix_spawn_file_actions_adddup2(&actions, written.number(), STDOUT_FILENO);
+    posix_spawn_file_actions_adddup2(&actions, written.number(), STDERR_FILENO);
+    posix_spawn_file_actions_adddup2(&actions, to_host.number(), wire::socket_of_guest);
+    if (program != nullptr) {
+      file.emplace(above(program->descriptor()));
+      posix_spawn_file_actions_adddup2(&actions, file->number(), wire::file_of_program);
+    }
+    posix_spawn_file_actions_addclosefrom_np(
+        &actions, program != nullptr ? wire::file_of_program + 1 : wire::socket_of_guest + 1);
     posix_spawn_file_actions_addchdir_np(&actions, "/");
     posix_spawnattr_t attributes;
     posix_spawnattr_init(&attributes);
@@ -212,6 +290,12 @@ class GuestProcess::Process {
     posix_spawnattr_destroy(&attributes);
     if (error != 0) {
       id_ = -1;
+      if (error == ENOENT && starter.empty())
+        throw InputError(fmt::format(
+            "{}: dpsosp-guest lies neither beside this program, as {}, nor in a folder of PATH; "
+            "an installation has it in its bin",
+            where,
+            path));
       throw InputError(fmt::format("{}: {}: {}", where, path, std::strerror(error)));
     }
   }
@@ -229,7 +313,9 @@ class GuestProcess::Process {
   /// depend on how many processors there are, nor on the order in which Python hashes.
   static std::vector<std::string> environment_of(const SealedProgram* program,
                                                  const Surroundings& surroundings) {
-    std::vector<std::string> all{"PATH=/usr/bin:/bin", "LANG=C.UTF-8"};
+    std::vector<std::string> all{"PATH=/usr/bin:/bin",
+                                 "LANG=C.UTF-8",
+                                 fmt::format("DPSOSP_SOCKET={}", wire::socket_of_guest)};
     if (const char* set = std::getenv("DPSOSP_SIMD"))
       all.push_back(std::string("DPSOSP_SIMD=") + set);
     if (program == nullptr) return all;
@@ -237,7 +323,8 @@ class GuestProcess::Process {
                             "OPENBLAS_NUM_THREADS=1",
                             "MKL_NUM_THREADS=1",
                             "PYTHONHASHSEED=0",
-                            "PYTHONDONTWRITEBYTECODE=1"})
+                            "PYTHONDONTWRITEBYTECODE=1",
+                            "PYTHONUNBUFFERED=1"})
       all.emplace_back(one);
     if (!surroundings.modules.empty())
       all.push_back(fmt::format("PYTHONPATH={}", fmt::join(surroundings.modules, ":")));
@@ -261,20 +348,14 @@ class GuestProcess::Process {
       status_ = status;
     }
     id_ = -1;
+    socket_.reset();  // a message in it may hold the guest's end of output_
   }
 
-  std::string last_line() const {
-    std::array<char, 2000> tail{};
-    const off_t size = lseek(written_.number(), 0, SEEK_END);
-    const off_t from = std::max<off_t>(0, size - static_cast<off_t>(tail.size()));
-    const ssize_t got = pread(written_.number(), tail.data(), tail.size(), from);
-    std::string text(tail.data(), static_cast<std::size_t>(std::max<ssize_t>(0, got)));
-    while (!text.empty() && (text.back() == '\n' || text.back() == ' ')) text.pop_back();
-    return one_line(text.substr(text.rfind('\n') + 1));
-  }
-
-  Descriptor socket_, written_;
+  std::string program_;  // path; empty: an algorithm of the suite
+  std::optional<Descriptor> socket_;
+  OutputReader output_;
   wire::Channel channel_;
+  bool has_spoken_ = false;
   pid_t id_ = -1;
   std::optional<int> status_;
 };
@@ -304,23 +385,31 @@ GuestProcess::~GuestProcess() = default;
 
 PreparedGuest GuestProcess::prepare(const Told& told, const PublicFacts& facts) {
   const Preparation& how = told.how;
+  std::string name;  // of the message that is read
+  const auto next = [&]() -> wire::Message& {
+    name.clear();
+    wire::Message& message = process_->receive();
+    name = wire::get<std::string>(message);
+    return message;
+  };
   try {
     wire::Channel& guest = process_->channel();
     guest.post(
         "start", wire::version, told.algorithm, how, told.common_noise, told.defaults, facts);
-    wire::Message* message = &guest.receive();
-    auto name = wire::get<std::string>(*message);
-    for (; name == wire::question::noise.name; name = wire::get<std::string>(*message)) {
+    wire::Message* message = &next();
+    while (name == wire::question::noise.name) {
       const auto plan = wire::get<std::vector<PlannedQuery>>(*message);
       message->end();
       answer_noise(guest, plan, told, facts);
-      message = &guest.receive();
+      message = &next();
     }
     wire::Message& m = *message;
     if (name == "failed") {
-      const auto kind = wire::get<std::string>(m), text = wire::get<std::string>(m);
-      if (kind == "input") throw InputError(speaker_ + one_line(text));
-      throw GuestFailed(fmt::format("{}: {}", where, one_line(text)));
+      const auto kind = wire::get<std::string>(m);
+      const std::string reason = process_->reason(wire::get<std::string>(m));
+      process_->tell_failure();
+      if (kind == "input") throw InputError(speaker_ + reason);
+      throw GuestFailed(fmt::format("{}: {}", where, reason));
     }
     if (name != "ready") throw wire::Broken("it is not ready when it should be");
     check_version(m);
@@ -336,19 +425,29 @@ PreparedGuest GuestProcess::prepare(const Told& told, const PublicFacts& facts) 
                                    : ready.rule.delta_extra * (1.0 + std::exp(how.budget.epsilon)));
     ready.scheduled.rule = ready.rule;
     return {std::move(ready.scheduled), std::move(ready.parameters), std::move(ready.plan)};
-  } catch (const wire::Broken& e) {
+  } catch (const wire::Gone& e) {
     throw process_->failure(e);
+  } catch (const wire::Broken& e) {
+    if (name.empty()) throw process_->failure(e);
+    throw process_->failure(wire::Broken(fmt::format("{}: {}", name, e.what())));
   }
 }
 
 Outcome GuestProcess::run(Curator& curator, const Stream& coins, Observer& observer) {
   try {
     process_->channel().post("run");
-    return Server(process_->channel(), curator, coins, observer).serve();
+    Outcome outcome = Server(process_->channel(), curator, coins, observer).serve();
+    if (outcome.status == Status::not_finite)
+      process_->tell_failure();
+    else if (output_follower().line)
+      process_->let_end();
+    return outcome;
   } catch (const GuestFailed& e) {
-    throw GuestFailed(fmt::format("{}: {}", where, one_line(e.what())));
+    process_->tell_failure();
+    throw GuestFailed(fmt::format("{}: {}", where, process_->reason(e.what())));
   } catch (const InputError& e) {
-    throw InputError(speaker_ + one_line(e.what()));
+    process_->tell_failure();
+    throw InputError(speaker_ + process_->reason(e.what()));
   } catch (const wire::Broken& e) {
     throw process_->failure(e);
   }

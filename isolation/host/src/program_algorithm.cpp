@@ -74,6 +74,8 @@ class ProgramAlgorithm final : public Algorithm {
     const PreparedGuest guest = prepared(facts);
     dpsosp::check(guest.scheduled.rule, budget);
     take_over(guest.parameters);
+    const std::lock_guard lock(mutex_);
+    if (kept_) kept_->told = told();  // what it decided it need not be told, in a new process
     return {.rule = guest.scheduled.rule, .note = "a program states no theorem"};
   }
 

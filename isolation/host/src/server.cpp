@@ -127,6 +127,10 @@ Outcome Server::serve() {
       guest_.post("unsupported", e.what());
     } catch (const InputError& e) {
       guest_.post("input", e.what());
+    } catch (const wire::Gone&) {
+      throw;
+    } catch (const Broken& e) {
+      throw Broken(fmt::format("{}: {}", found->first, e.what()));
     }
   }
 }

@@ -22,14 +22,35 @@ constexpr std::size_t prefix = 4;  // bytes of a message's length
 constexpr std::size_t long_buffer = 1U << 16;
 constexpr int most_patience = 800;  // looks of 0.2 us: longer than a wake-up, or both would sleep
 
+/// Every message begins with its name, a text of MessagePack; what people write does not.
+bool begins_a_text(char first) {
+  const auto byte = static_cast<unsigned char>(first);
+  return (byte >= 0xa0 && byte < 0xc0) || (byte >= 0xd9 && byte <= 0xdb);
+}
+
 /// Asks the kernel and no file, which a guest could not read.
 int processors() {
   cpu_set_t set;
   return sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : 1;
 }
 
-[[noreturn]] void unexpected(const char* expected) {
-  throw Broken(fmt::format("a message has a part of the wrong kind where {} is due", expected));
+const char* kind_of(msgpack::type::object_type type) {
+  switch (type) {
+    case msgpack::type::NIL:
+      return "nil";
+    case msgpack::type::BOOLEAN:
+      return "a boolean";
+    case msgpack::type::POSITIVE_INTEGER:
+    case msgpack::type::NEGATIVE_INTEGER:
+      return "an integer";
+    case msgpack::type::FLOAT32:
+    case msgpack::type::FLOAT64:
+      return "a number";
+    case msgpack::type::STR:
+      return "a text";
+    default:
+      return "bytes";
+  }
 }
 
 }  // namespace
@@ -39,6 +60,16 @@ void Message::assign(const char* data, std::size_t size) {
   size_ = size;
   at_ = 0;
   peeked_ = false;
+  parts_ = 0;
+}
+
+void Message::unexpected(const char* expected) const {
+  throw Broken(parts_ == 1
+                   ? fmt::format("its name is {}, expected {}", kind_of(part_.type), expected)
+                   : fmt::format("its part {} is {}, expected {}",
+                                 parts_ - 1,
+                                 kind_of(part_.type),
+                                 expected));
 }
 
 const msgpack::object& Message::next() {
@@ -53,6 +84,7 @@ const msgpack::object& Message::next() {
   try {
     bool referenced = false;
     part_ = msgpack::unpack(zone_, data_, size_, at_, referenced, in_place, nullptr, flat);
+    ++parts_;
   } catch (const msgpack::unpack_error&) {
     throw Broken("a message is not a list of MessagePack scalars, texts and bytes");
   }
@@ -169,7 +201,8 @@ void Channel::fill(std::size_t size) {
     if (in_.size() < room) in_.resize(room);
     const ssize_t step = read_some(in_.data() + read_to_, in_.size() - read_to_);
     if (step < 0 && errno == EINTR) continue;
-    if (step < 0 && (errno == EAGAIN || errno == EWOULDBLOCK)) throw Broken("it is silent");
+    if (step < 0 && (errno == EAGAIN || errno == EWOULDBLOCK))
+      throw Broken(read_to_ > 0 ? "it is silent in the middle of a message" : "it is silent");
     if (step <= 0) throw Gone("it is gone");
     read_to_ += static_cast<std::size_t>(step);
   }
@@ -181,11 +214,22 @@ Message& Channel::receive() {
   std::size_t size = 0;
   for (std::size_t k = 0; k < prefix; ++k)
     size |= std::size_t{static_cast<unsigned char>(in_[read_from_ + k])} << (8 * k);
-  if (size > largest_message) throw Broken("a message of more than 256 MiB");
+  if (size > largest_message) refuse_text();
+  if (size > 0) {  // seen before the rest of a length that text may stand for is waited for
+    fill(prefix + 1);
+    if (!begins_a_text(in_[read_from_ + prefix])) refuse_text();
+  }
   fill(prefix + size);
   message_.assign(in_.data() + read_from_ + prefix, size);
   read_from_ += prefix + size;
   return message_;
+}
+
+void Channel::refuse_text() const {
+  constexpr std::size_t shown = 60;
+  const std::size_t size = std::min(shown, read_to_ - read_from_);
+  throw Broken(fmt::format("what came through its socket is no message of the protocol: '{}'",
+                           std::string_view(in_.data() + read_from_, size)));
 }
 
 void Channel::put_nil() { Packer(out_).pack_nil(); }

@@ -214,6 +214,9 @@ std::string protocol_page() {
 This page is made by `dpsosp list protocol --document docs` from the description that the suite itself is compiled with.
 [isolation.md](isolation.md) says what a program is and what it may do; `python/` has it all as a package.
 
+A message travels through a socket, the descriptor that the environment variable `DPSOSP_SOCKET` names; in version 2 it was standard
+input. Standard input is empty now, and what is written to standard output and standard error is for people.
+
 A message is its length in bytes (four bytes, lowest first, at most 256 MiB) and a sequence of MessagePack values: a name, then its
 parts. Parts are booleans, integers, numbers, texts, nil and bytes; arrays and maps are refused. A vector is bytes of binary64
 numbers, lowest byte first. A matrix is two parts: its number of columns, and its entries column by column. A table is its number of

@@ -2,8 +2,6 @@
 // The caller's algorithm as a program of its own, for dpsosp run --program.
 #include <memory>
 
-#include <unistd.h>
-
 #include "algorithm.hpp"
 #include "dpsosp/algorithms/algorithm.hpp"
 #include "dpsosp/guest/serve.hpp"
@@ -36,6 +34,5 @@ class Plugin final : public dpsosp::Algorithm {
 }  // namespace
 
 int main() {
-  return dpsosp::serve_guest(STDIN_FILENO,
-                             [](const std::string&) { return std::make_unique<Plugin>(); });
+  return dpsosp::serve_guest([](const std::string&) { return std::make_unique<Plugin>(); });
 }

@@ -45,4 +45,8 @@ void use_program_secret_of(const std::filesystem::path& folder, bool draw);
 /// Whether a word where the key of an algorithm may stand is the path of a card: it ends in .toml.
 bool is_card(std::string_view word);
 
+/// The card in the current folder that a word stands for which is no path: it is called so, or its
+/// key is or ends so, in whatever case. Empty: none.
+std::string card_meant_by(std::string_view word);
+
 }  // namespace dpsosp

@@ -14,10 +14,10 @@ namespace dpsosp {
 ///
 /// Link this library instead of giving the algorithm a curator: it defines the handles of
 /// dpsosp/privacy anew, so the program has no code that reads records.
-/// \param socket  connected to the host, which gives it as standard input
-/// \param find    the algorithm of a key; throws InputError for an unknown one
+/// The host is at the other end of the socket that DPSOSP_SOCKET names. What is written to standard
+/// output and standard error is shown to whoever starts the run.
+/// \param find  the algorithm of a key; throws InputError for an unknown one
 /// \return the exit status
-int serve_guest(int socket,
-                const std::function<std::unique_ptr<Algorithm>(const std::string& key)>& find);
+int serve_guest(const std::function<std::unique_ptr<Algorithm>(const std::string& key)>& find);
 
 }  // namespace dpsosp

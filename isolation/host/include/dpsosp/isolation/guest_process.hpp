@@ -18,7 +18,14 @@ namespace dpsosp {
 /// A guest that ended before it was done, or broke the protocol.
 class GuestFailed : public std::runtime_error {
  public:
-  using std::runtime_error::runtime_error;
+  /// \param wrote  of what it wrote to standard output and standard error, the part of the text that
+  ///               a release keeps back
+  explicit GuestFailed(const std::string& reason, const std::string& wrote = {})
+      : std::runtime_error(reason + wrote), reason_(reason) {}
+  const std::string& reason() const { return reason_; }
+
+ private:
+  std::string reason_;
 };
 
 /// What a guest decided before the run.

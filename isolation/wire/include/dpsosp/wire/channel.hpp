@@ -14,6 +14,10 @@
 
 namespace dpsosp::wire {
 
+/// Descriptors of a guest beside the standard ones, which are not the protocol's: an author's
+/// `print` harms nothing. A program is told the first in DPSOSP_SOCKET.
+inline constexpr int socket_of_guest = 3, file_of_program = 4;
+
 /// The other side is gone, silent, or says what the protocol does not have.
 class Broken : public std::runtime_error {
  public:
@@ -46,6 +50,7 @@ class Message {
   friend class Channel;
   void assign(const char* data, std::size_t size);
   const msgpack::object& next();
+  [[noreturn]] void unexpected(const char* expected) const;
 
   const char* data_ = nullptr;
   std::size_t size_ = 0;
@@ -53,6 +58,7 @@ class Message {
   msgpack::zone zone_;
   msgpack::object part_;
   bool peeked_ = false;
+  int parts_ = 0;  // read so far, with the name
 };
 
 /// Messages over a connected stream socket. A message is its length in bytes, four of them with the
@@ -91,6 +97,7 @@ class Channel {
   void end();
   /// Makes `size` bytes of the stream available at read_from_.
   void fill(std::size_t size);
+  [[noreturn]] void refuse_text() const;
 
   ssize_t read_some(char* out, std::size_t room);
 

@@ -83,7 +83,7 @@ DPSOSP_MEMBERS(Outcome, status, steps, point, counts);
 namespace wire {
 
 /// Of the protocol: raised by every change of a message that both sides know.
-inline constexpr std::int64_t version = 2;
+inline constexpr std::int64_t version = 3;
 
 /// The noise of a plan: the least that fits the budget.
 struct PlanNoise {
