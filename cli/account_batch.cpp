@@ -3,16 +3,15 @@
 
 #include <algorithm>
 #include <cmath>
-#include <fstream>
 #include <map>
 #include <optional>
 #include <span>
-#include <sstream>
 #include <string_view>
 
 #include <fmt/format.h>
 
 #include "dpsosp/core/csv.hpp"
+#include "dpsosp/core/text_file.hpp"
 #include "dpsosp/privacy/accounting/accountant.hpp"
 #include "dpsosp/privacy/accounting/calibration.hpp"
 #include "dpsosp/privacy/accounting/gaussian.hpp"
@@ -230,11 +229,7 @@ void check_header(const std::string& path, const std::vector<std::string>& colum
 namespace dpsosp {
 
 std::string account_batch(const std::string& path) {
-  std::ifstream file(path);
-  if (!file) throw InputError(fmt::format("account: cannot read '{}'", path));
-  std::ostringstream content;
-  content << file.rdbuf();
-  const std::string text = content.str();
+  const std::string text = read_text(path);
   const std::vector<CsvRow> table = read_csv_text(path, text);
   if (table.empty()) throw InputError(fmt::format("{}: empty, expected a header line", path));
   const std::vector<std::string>& columns = table.front().fields;

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <array>
-#include <fstream>
 #include <iostream>
 #include <iterator>
 #include <optional>
@@ -10,6 +9,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "dpsosp/core/text_file.hpp"
 #include "dpsosp/privacy/accounting/calibration.hpp"
 #include "dpsosp/privacy/accounting/gaussian.hpp"
 #include "dpsosp/privacy/accounting/pld.hpp"
@@ -217,8 +217,7 @@ std::string account_sequence(const std::vector<std::string>& arguments,
     if (map.count(name) != 0)
       throw InputError(
           fmt::format("account: --{} beside --sequence, which has epsilon at --delta alone", name));
-  std::ifstream file(path);
-  if (!file) throw InputError(fmt::format("account: cannot read {}", path));
+  std::istringstream file(read_text(path));
   std::vector<std::string> common;  // without --sequence FILE and --json
   for (std::size_t k = 0; k < arguments.size(); ++k) {
     if (arguments[k] == "--sequence")

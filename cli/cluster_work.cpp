@@ -15,7 +15,7 @@
 #include <fmt/ranges.h>
 
 #include "dpsosp/core/errors.hpp"
-#include "dpsosp/core/files.hpp"
+#include "dpsosp/core/text_file.hpp"
 #include "dpsosp/experiments/plan.hpp"
 #include "dpsosp/experiments/plan_status.hpp"
 #include "dpsosp/experiments/programs.hpp"
@@ -235,7 +235,7 @@ void submit_plan(const po::variables_map& map, const ClusterWork& work) {
   SlurmRequest request{
       .at_a_time = count_of(map, work, "at-a-time", 0),
       .sbatch = sbatch_options(map),
-      .prologue = map.count("prologue") != 0 ? read_file(map["prologue"].as<std::string>()) : "",
+      .prologue = map.count("prologue") != 0 ? read_text(map["prologue"].as<std::string>()) : "",
       .program = this_program(),
       .where = fs::current_path(),
       .out = work.out,

@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <array>
-#include <filesystem>
-#include <fstream>
 #include <iostream>
-#include <iterator>
 #include <new>
 #include <optional>
 #include <string_view>
@@ -18,10 +15,13 @@
 #include "commands.hpp"
 #include "dpsosp/algorithms/registry.hpp"
 #include "dpsosp/core/errors.hpp"
+#include "dpsosp/core/text_file.hpp"
 #include "dpsosp/experiments/programs.hpp"
 #include "dpsosp/experiments/run_json.hpp"
+#include "dpsosp/problems/number_table.hpp"
 #include "names.hpp"
 #include "options.hpp"
+#include "own_data.hpp"
 #include "run_progress.hpp"
 #include "run_text.hpp"
 #include "show_programs.hpp"
@@ -168,25 +168,29 @@ void refuse_what_exceeds_memory(const RunSpec& spec) {
 /// A point as the caller gives it: a word, an array, or a file that holds one.
 std::string point_of(const std::string& given) {
   if (given == "initial" || given == "origin" || given.starts_with('[')) return given;
-  std::error_code ignored;
-  if (!std::filesystem::is_regular_file(given, ignored))
-    throw InputError(fmt::format(
-        "certify: point = {}, expected initial, origin, a JSON array of numbers, or a file of one",
-        given));
-  std::ifstream in(given);
-  return {std::istreambuf_iterator<char>(in), {}};
+  if (const std::string why = why_unreadable(given); !why.empty())
+    throw InputError(
+        fmt::format("certify: point = {}, which {}; expected initial, origin, a JSON "
+                    "array of numbers, or a file of one",
+                    given,
+                    why));
+  return read_text(given);
 }
 
-void print(const auto& result, const RunDescription& description, bool as_json) {
+void print(const auto& result,
+           const RunDescription& description,
+           const std::optional<OwnData>& own,
+           bool as_json) {
   if (!as_json) {
-    std::cout << text_of(result, description);
+    std::cout << text_of(result, description, own);
     return;
   }
   json j = result;
+  constexpr bool is_release = std::is_same_v<std::remove_cvref_t<decltype(result)>, Release>;
+  if (own) j["own_data"] = is_release ? own->published() : own->all();
   if (j.contains("trace")) j["trace_columns"] = trace_columns;
   j["description"] = description;
-  if constexpr (std::is_same_v<std::remove_cvref_t<decltype(result)>, Release>)
-    j["description"].erase("data");  // a digest of the records
+  if (is_release) j["description"].erase("data");  // a digest of the records
   std::cout << j.dump(2) << '\n';
 }
 
@@ -290,8 +294,8 @@ const Description& certify_description() {
                  {"the point",
                   {{.name = "point",
                     .value = "POINT",
-                    .meaning = "initial, origin, a JSON array of d numbers, or a file that holds "
-                               "one",
+                    .meaning = "initial, origin, a JSON array of d numbers, or a file of one or of "
+                               "what run --json printed",
                     .standard = "initial",
                     .offers = {.words = {{"initial"}, {"origin"}}, .files = true}},
                    kSetOfProblem}},
@@ -345,7 +349,8 @@ int run_command(const Arguments& arguments) {
   const bool as_json = map.count("json") != 0, watch = map.count("watch") != 0;
   if (release && watch)
     throw InputError("run: --release with --watch; gradient norms of iterates are not private");
-  const RunDescription description = describe(spec);
+  const RunDescription description =
+      release ? without_cells([&] { return describe(spec); }) : describe(spec);
   refuse_what_exceeds_memory(spec);
   warn_of_delta(description);
   const tbb::global_control limit(tbb::global_control::max_allowed_parallelism, threads);
@@ -355,15 +360,16 @@ int run_command(const Arguments& arguments) {
   };
   try {
     if (release) {
-      print(followed([&](RunFollower& f) { return compute_release(description, isolation, f); }),
-            description,
-            as_json);
+      const Release r = followed([&](RunFollower& f) {
+        return without_cells([&] { return compute_release(description, isolation, f); });
+      });
+      print(r, description, own_data_of(spec, r.point), as_json);
       return 0;
     }
     RunResult result =
         followed([&](RunFollower& f) { return compute_run(description, isolation, f); });
     if (map.count("trace") == 0) result.trace.reset();
-    print(result, description, as_json);
+    print(result, description, own_data_of(spec, result.point), as_json);
     return 0;
   } catch (const std::bad_alloc&) {
     throw out_of_memory(spec, memory_need(spec));
@@ -381,11 +387,19 @@ int certify_command(const Arguments& arguments) {
   refuse_what_exceeds_memory(spec);
   const auto threads = static_cast<std::size_t>(integer(map, "certify", "threads", 1));
   const tbb::global_control limit(tbb::global_control::max_allowed_parallelism, threads);
+  const std::string point = point_in(point_of(map["point"].as<std::string>()), spec);
   const Certificate c = [&] {
     const ProgressLine line("certify", map.count("quiet") != 0, look_at_work("the certificate"));
-    return certify_point(spec, point_of(map["point"].as<std::string>()));
+    return certify_point(spec, point);
   }();
-  std::cout << (map.count("json") != 0 ? json(c).dump(2) + "\n" : text_of(c));
+  const auto own = own_data_of(spec, point);
+  if (map.count("json") == 0) {
+    std::cout << text_of(c, own);
+    return 0;
+  }
+  json j = c;
+  if (own) j["own_data"] = own->all();
+  std::cout << j.dump(2) << '\n';
   return 0;
 }
 

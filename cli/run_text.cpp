@@ -21,11 +21,6 @@ constexpr std::size_t label_width = 13;
 /// Zero without its sign.
 std::string number(double value) { return fmt::format("{:.6g}", value + 0.0); }
 
-/// "privacy      ..." with further lines below the first.
-std::string paragraph(std::string_view label, const std::string& text) {
-  return fmt::format("{:<{}}{}\n", label, label_width, wrapped(text, label_width, 100));
-}
-
 /// Numbers of one point, by row.
 struct Column {
   std::string head;
@@ -213,7 +208,13 @@ std::string next_step(const RunResult& r, const RunDescription& d) {
 
 }  // namespace
 
-std::string text_of(const RunResult& r, const RunDescription& d) {
+std::string paragraph(std::string_view label, const std::string& text) {
+  return fmt::format("{:<{}}{}\n", label, label_width, wrapped(text, label_width, 100));
+}
+
+std::string text_of(const RunResult& r,
+                    const RunDescription& d,
+                    const std::optional<OwnData>& own) {
   std::vector<Column> columns{column_of("start", r.start), column_of("output", r.output)};
   if (r.best) columns.push_back(column_of("best iterate", *r.best));
   std::string out = title(d) + table(columns);
@@ -221,8 +222,8 @@ std::string text_of(const RunResult& r, const RunDescription& d) {
     out += fmt::format("(best iterate: t = {}, by sosp_level; not released)\n", r.best->t);
   if (!r.output.in_region)
     out += "The output is outside the region where the constants are stated.\n";
-  out += '\n' + run_text(r.algorithm) + used_text(r, d) + utility_text(r.schedule) +
-         privacy_text(r.privacy);
+  out += '\n' + (own ? own->published_text() : "") + run_text(r.algorithm) + used_text(r, d) +
+         utility_text(r.schedule) + privacy_text(r.privacy);
   const EvaluationLog& log = r.evaluation_log;
   out += paragraph(
       "not private",
@@ -240,21 +241,24 @@ std::string text_of(const RunResult& r, const RunDescription& d) {
                      fmt::format("{} gradients above the nominal bound, the longest {} times it",
                                  log.unclipped->violations,
                                  number(log.unclipped->largest_norm_over_nominal)));
+  if (own) out += own->seen_text();
   return out + '\n' + paragraph("next", next_step(r, d));
 }
 
-std::string text_of(const Release& r, const RunDescription& d) {
+std::string text_of(const Release& r, const RunDescription& d, const std::optional<OwnData>& own) {
   const std::string point = r.point.size() > 8
                                 ? fmt::format("{} numbers, with --json", r.point.size())
                                 : nlohmann::json(r.point).dump();
-  return title(d) + paragraph("output", point) + run_text(r.algorithm) + utility_text(r.schedule) +
-         privacy_text(r.privacy) + paragraph("noise", r.privacy.noise);
+  return title(d) + paragraph("output", point) + (own ? own->published_text() : "") +
+         run_text(r.algorithm) + utility_text(r.schedule) + privacy_text(r.privacy) +
+         paragraph("noise", r.privacy.noise);
 }
 
-std::string text_of(const Certificate& c) {
+std::string text_of(const Certificate& c, const std::optional<OwnData>& own) {
   std::string out = table({column_of("", c)});
   out.erase(0, out.find('\n') + 1);  // the empty head
   if (!c.in_region) out += "The point is outside the region where the constants are stated.\n";
+  if (own) out += '\n' + own->published_text() + own->seen_text();
   return out;
 }
 

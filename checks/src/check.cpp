@@ -6,10 +6,12 @@
 #include <utility>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "constant_search.hpp"
 #include "contract.hpp"
 #include "dpsosp/core/errors.hpp"
+#include "dpsosp/problems/own_glm.hpp"
 #include "dpsosp/problems/problem.hpp"
 #include "dpsosp/problems/registry.hpp"
 
@@ -24,7 +26,7 @@ std::vector<ConstantCheck> search(const ProblemFamily& family,
                                   std::uint64_t seed) {
   std::vector<ConstantCheck> worst;
   for (std::uint64_t data_seed = 0; data_seed < data_sets; ++data_seed) {
-    const Problem problem = family.make({.records = 20,
+    const Problem problem = family.make({.records = std::min<Index>(20, most_records(family)),
                                          .dimension = options.dimension,
                                          .seed = options.seed,
                                          .data_seed = seed + data_seed});
@@ -68,6 +70,16 @@ CheckLine judge(const ConstantCheck& best, const ConstantCheck& other, bool defa
   return line;
 }
 
+/// A column with one value tells nothing. A run takes it all the same: whether it does must not
+/// depend on one record.
+CheckLine varied_columns(const OwnGlm& table) {
+  const auto constant = table.constant_columns();
+  return {"every column of the table varies",
+          constant.empty(),
+          constant.empty() ? fmt::format("{} columns", table.table().columns.size())
+                           : fmt::format("constant: {}", fmt::join(constant, ", "))};
+}
+
 }  // namespace
 
 bool ProblemCheck::passed() const { return std::ranges::all_of(lines, &CheckLine::passed); }
@@ -78,11 +90,14 @@ ProblemCheck check_problem(const FamilyFactory& factory, const CheckOptions& opt
   check.problem = family->name();
   check.skipped = family->missing();
   if (!check.skipped.empty()) return check;
-  if (family->make({.records = 2, .dimension = options.dimension}).records->simulated())
+  const Index few = std::min<Index>(2, most_records(*family));
+  if (family->make({.records = few, .dimension = options.dimension}).records->simulated())
     throw InputError(
         "check: these settings simulate the records, whose sums are checked against records in "
         "memory; leave `sampling` at its default");
   check.lines = check_contract(factory, options);
+  if (const auto* table = dynamic_cast<const OwnGlm*>(family.get()))
+    check.lines.push_back(varied_columns(*table));
   check.constants = search(*family, options, options.seed + 1);
   const auto again = search(*family, options, options.seed + 1001);
   for (std::size_t k = 0; k < check.constants.size(); ++k) {

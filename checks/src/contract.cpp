@@ -14,6 +14,7 @@
 #include "dpsosp/core/errors.hpp"
 #include "dpsosp/core/factorisation.hpp"
 #include "dpsosp/core/stream.hpp"
+#include "dpsosp/problems/own_glm.hpp"
 #include "second_order.hpp"
 #include "test_points.hpp"
 #include "worst.hpp"
@@ -44,7 +45,7 @@ class Maker {
 
  private:
   InstanceSpec spec(Index n, std::uint64_t data_seed) const {
-    return {.records = n,
+    return {.records = std::min(n, most_records(family_)),
             .dimension = options_.dimension,
             .seed = options_.seed,
             .data_seed = data_seed + options_.seed};
@@ -504,6 +505,11 @@ CheckLine check_sizes(const ProblemFamily& family, const CheckOptions& options) 
 }
 
 }  // namespace
+
+Index most_records(const ProblemFamily& family) {
+  const auto* table = dynamic_cast<const OwnGlm*>(&family);
+  return table == nullptr ? std::numeric_limits<Index>::max() : table->default_records();
+}
 
 std::vector<CheckLine> check_contract(const FamilyFactory& factory, const CheckOptions& options) {
   const auto family = factory();

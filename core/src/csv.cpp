@@ -2,11 +2,11 @@
 #include "dpsosp/core/csv.hpp"
 
 #include <algorithm>
-#include <utility>
 
 #include <fmt/format.h>
 
 #include "dpsosp/core/errors.hpp"
+#include "dpsosp/core/text_file.hpp"
 
 namespace dpsosp {
 namespace {
@@ -26,37 +26,42 @@ std::size_t take_quoted(std::string_view text, std::size_t at, std::string& fiel
 
 }  // namespace
 
-std::vector<CsvRow> read_csv_text(std::string_view where, std::string_view text) {
-  // Spreadsheets write a byte order mark.
-  if (constexpr std::string_view mark = "\xEF\xBB\xBF"; text.starts_with(mark))
-    text.remove_prefix(mark.size());
-  std::vector<CsvRow> rows;
-  std::size_t line = 1;
-  std::size_t at = 0;
-  while (at < text.size()) {
-    CsvRow row{.line = line};
-    const std::size_t begin = at;
-    std::size_t stop = at;
-    do {
-      std::string field;
-      if (text.substr(at).starts_with('"')) {
-        at = take_quoted(text, at, field);
-        if (at == std::string_view::npos)
-          throw InputError(fmt::format("{}, line {}: a quoted field does not end", where, line));
-      }
-      stop = std::min(text.find_first_of(",\n", at), text.size());
-      field += text.substr(at, stop - at);
-      row.fields.push_back(std::move(field));
-      at = stop + 1;
-    } while (stop < text.size() && text[stop] == ',');
-    row.text = text.substr(begin, stop - begin);
-    if (row.text.ends_with('\r')) {
-      row.text.remove_suffix(1);
-      row.fields.back().pop_back();
+CsvReader::CsvReader(std::string_view where, std::string_view text, char separator)
+    : where_(where), text_(without_byte_order_mark(text)), separator_(separator) {}
+
+bool CsvReader::next(CsvRow& row) {
+  if (at_ >= text_.size()) return false;
+  const char ends[] = {separator_, '\n'};
+  const std::size_t begin = at_;
+  std::size_t stop = at_, count = 0;
+  do {
+    if (count == row.fields.size()) row.fields.emplace_back();
+    std::string& field = row.fields[count++];
+    field.clear();
+    if (text_.substr(at_).starts_with('"')) {
+      at_ = take_quoted(text_, at_, field);
+      if (at_ == std::string_view::npos)
+        throw InputError(fmt::format("{}, line {}: a quoted field does not end", where_, line_));
     }
-    line += static_cast<std::size_t>(std::ranges::count(row.text, '\n')) + 1;
-    rows.push_back(std::move(row));
+    stop = std::min(text_.find_first_of({ends, 2}, at_), text_.size());
+    field += text_.substr(at_, stop - at_);
+    at_ = stop + 1;
+  } while (stop < text_.size() && text_[stop] == separator_);
+  row.fields.resize(count);
+  row.line = line_;
+  row.text = text_.substr(begin, stop - begin);
+  if (row.text.ends_with('\r')) {
+    row.text.remove_suffix(1);
+    row.fields.back().pop_back();
   }
+  line_ += static_cast<std::size_t>(std::ranges::count(row.text, '\n')) + 1;
+  return true;
+}
+
+std::vector<CsvRow> read_csv_text(std::string_view where, std::string_view text) {
+  CsvReader reader(where, text);
+  std::vector<CsvRow> rows;
+  for (CsvRow row; reader.next(row);) rows.push_back(row);
   return rows;
 }
 

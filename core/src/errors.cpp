@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
@@ -26,6 +27,13 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
     }
   }
   return row.back();
+}
+
+std::string lower_case(std::string_view text) {
+  std::string small(text);
+  for (char& c : small)
+    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+  return small;
 }
 
 /// Whether a terminal obeys a UTF-8 character and does not show it (C1, and what turns the
@@ -78,22 +86,28 @@ void reject(std::string_view where,
 }
 
 std::string nearest(std::string_view word, std::span<const std::string> candidates) {
+  // A mistyped number is no sign of which number was meant.
+  if (word.find_first_not_of("0123456789") == std::string_view::npos) return {};
+  const std::string small = lower_case(word);
   const auto distance = [&](const std::string& candidate) {
-    const std::size_t whole = edit_distance(word, candidate);
-    const std::size_t last =
-        edit_distance(word, candidate.substr(candidate.find_last_of("/.") + 1));
-    const bool begins = word.size() >= 3 && candidate.starts_with(word);
-    return std::min({whole, last, begins ? std::size_t{1} : whole});
+    const std::string name = lower_case(candidate);
+    const std::size_t whole = edit_distance(small, name);
+    const std::size_t last = edit_distance(small, name.substr(name.find_last_of("/.") + 1));
+    const bool begins = small.size() >= 3 && name.starts_with(small);
+    // of names that differ in case alone, the one in the word's case
+    return std::pair(std::min({whole, last, begins ? std::size_t{1} : whole}),
+                     edit_distance(word, candidate));
   };
   const auto best = std::ranges::min_element(candidates, {}, distance);
-  const std::size_t most = std::max<std::size_t>(2, word.size() / 2);
-  return best == candidates.end() || distance(*best) > most ? std::string{} : *best;
+  // at least one letter in common
+  const std::size_t most = std::min(std::max<std::size_t>(2, word.size() / 2), word.size() - 1);
+  return best == candidates.end() || distance(*best).first > most ? std::string{} : *best;
 }
 
 void reject_unknown(std::string_view kind,
                     std::string_view word,
                     std::span<const std::string> candidates) {
-  constexpr std::size_t few = 8;
+  constexpr std::size_t few = 16;
   std::string text = fmt::format("unknown {} '{}'", kind, word);
   if (const std::string hint = nearest(word, candidates); !hint.empty())
     text += fmt::format("; did you mean '{}'?", hint);

@@ -9,11 +9,13 @@
 #include <system_error>
 
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <fmt/format.h>
 
 #include "dpsosp/core/errors.hpp"
+#include "dpsosp/core/text_file.hpp"
 
 namespace dpsosp {
 namespace {
@@ -87,11 +89,57 @@ void write_private_file(const fs::path& file, std::string_view content) {
   replace(file, content, for_owner);
 }
 
+namespace {
+
+/// What stands at a path in place of a file, in words; empty for a file.
+std::string kind_but_file(mode_t mode) {
+  if (S_ISREG(mode)) return {};
+  if (S_ISDIR(mode)) return "is a folder";
+  if (S_ISFIFO(mode)) return "is a pipe, which can be read only once";
+  return S_ISSOCK(mode) ? "is a socket" : "is a device";
+}
+
+}  // namespace
+
+std::string why_unreadable(const fs::path& file) {
+  struct stat found {};
+  const auto refused = [] { return fmt::format("cannot be read ({})", std::strerror(errno)); };
+  if (::stat(file.c_str(), &found) != 0) {
+    if (errno != ENOENT && errno != ENOTDIR) return refused();
+    const bool is_link = ::lstat(file.c_str(), &found) == 0;
+    return is_link ? "is a link to what does not exist" : "does not exist";
+  }
+  if (std::string kind = kind_but_file(found.st_mode); !kind.empty()) return kind;
+  const int descriptor = ::open(file.c_str(), O_RDONLY | O_CLOEXEC);
+  if (descriptor < 0) return refused();
+  ::close(descriptor);
+  return {};
+}
+
+std::string_view without_byte_order_mark(std::string_view text) {
+  constexpr std::string_view mark = "\xEF\xBB\xBF";
+  if (text.starts_with(mark)) text.remove_prefix(mark.size());
+  return text;
+}
+
+std::string read_text(const fs::path& file) {
+  struct stat found {};
+  const bool is_stream =
+      ::stat(file.c_str(), &found) == 0 && (S_ISFIFO(found.st_mode) || S_ISCHR(found.st_mode));
+  if (const std::string why = why_unreadable(file); !is_stream && !why.empty())
+    throw InputError(fmt::format("{} {}", file.string(), why));
+  std::ifstream in(file, std::ios::binary);
+  const std::string text{std::istreambuf_iterator<char>(in), {}};
+  if (text.starts_with("\xFF\xFE") || text.starts_with("\xFE\xFF"))
+    throw InputError(fmt::format("{} is text in UTF-16, expected UTF-8", file.string()));
+  return std::string(without_byte_order_mark(text));
+}
+
 std::ifstream open_file(const fs::path& file) {
-  std::error_code error;
-  const fs::file_status status = fs::status(file, error);
-  if (fs::exists(status) && !fs::is_regular_file(status))
-    throw InputError(fmt::format("{}: cannot be read (it is no regular file)", file.string()));
+  struct stat found {};
+  if (::stat(file.c_str(), &found) == 0)
+    if (const std::string kind = kind_but_file(found.st_mode); !kind.empty())
+      throw InputError(fmt::format("{}: cannot be read (it {})", file.string(), kind));
   std::ifstream in(file, std::ios::binary);
   if (!in)
     throw InputError(fmt::format("{}: cannot be read ({})", file.string(), std::strerror(errno)));

@@ -9,6 +9,7 @@
 
 #include <gtest/gtest.h>
 
+#include "../core/scratch_folder.hpp"
 #include "dpsosp/checks/check.hpp"
 #include "dpsosp/problems/cosine_saddle.hpp"
 #include "dpsosp/problems/double_well.hpp"
@@ -54,6 +55,17 @@ TEST(ProblemVariants, GroupDroOnSimplexPassesItsCheck) {
         check_problem("group-dro", {{"dual", "simplex"}, {"strong_concavity", mu}}, {});
     EXPECT_TRUE(check.passed()) << failures(check);
   }
+}
+
+/// A run takes such a table; a check says it.
+TEST(OwnTables, ColumnOfOneValueFailsTheCheckAlone) {
+  const ScratchFolder folder;
+  std::string table = "a,b,y\n";
+  for (int i = 0; i < 24; ++i)
+    table += std::to_string(0.04 * i - 0.5) + ",0.25," + std::to_string(i % 2) + "\n";
+  const auto file = folder.write("t.csv", table);
+  const ProblemCheck check = check_problem("own-glm", {{"data", file.string()}}, {});
+  EXPECT_EQ(failures(check), "every column of the table varies: constant: b\n");
 }
 
 TEST(LargeProblems, MatchPopulationAtMillionRecords) {

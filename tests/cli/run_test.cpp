@@ -126,8 +126,94 @@ TEST(RunCommand, ReleaseSaysTheSameOfAnyRecordsButThePoint) {
                  " --problem own-glm --epsilon 0.001 --delta 1e-3 --set problem.label=y" +
                  " --set problem.told.lipschitz=0.7 --set problem.data=" + table.string()));
       said.back().erase("point");
+      said.back().at("own_data").erase("score");  // the point in other words
       EXPECT_EQ(said.back(), said.front()) << algorithm << '\n' << text;
     }
+  }
+}
+
+const std::string own_run = "--problem own-glm --set problem.loss=logistic --set problem.data=";
+const std::string own_gd =
+    "run --algorithm wang-ye-xu-2017/dp-gd --epsilon 1 --delta 1e-3 " + own_run;
+
+/// Labels follow the sign of a; every tenth is wrong.
+std::string labelled_table(const std::string& head, int rows, double scale) {
+  std::string table = head + "\n";
+  for (int i = 0; i < rows; ++i) {
+    const double a = (i * 37 % 100 - 49.5) / 50;
+    table += fmt::format("{},{},{}\n", scale * a, i % 7, (a > 0) != (i % 10 == 0) ? 1 : 0);
+  }
+  return table;
+}
+
+TEST(RunCommand, OwnDataSayWhatWasTakenAndWhatItIsWorth) {
+  const ScratchFolder folder;
+  const auto file = folder.write("t.csv", labelled_table("a;b;y", 400, 1));
+  EXPECT_NE(dpsosp(own_gd + file.string()).err.find("1 cell, expected 3"), std::string::npos)
+      << "the separator is told by line 1";
+  const auto table = folder.write("t.csv", labelled_table("a,b,y", 400, 1));
+  const Result r = dpsosp(own_gd + table.string() + " --records 300 --set problem.longest=3");
+  EXPECT_EQ(r.code, 0) << r.err;
+  for (const char* part :
+       {"CSV, separated by ','; 400 records, 300 of them here, drawn by the data seed",
+        "x: a, b; y: y",
+        "x is divided by longest = 3; what is longer then is shortened to 1",
+        "score        ",
+        "of 300 records shortened: their median was ",
+        "on the 300 records of the run: accuracy 0.",
+        "on the 100 records left out: accuracy 0.",
+        "not private",
+        "warning      "})
+    EXPECT_NE(r.out.find(part), std::string::npos) << part << '\n' << r.out;
+  const json j =
+      answer(own_gd + table.string() + " --records 300 --set problem.longest=3").at("own_data");
+  EXPECT_EQ(j.at("x"), (json{"a", "b"}));
+  EXPECT_EQ(j.at("y"), "y");
+  EXPECT_EQ(j.at("rows"), 400);
+  for (const char* part : {"judged", "held_out", "shortened"})
+    EXPECT_EQ(j.at(part).at("private"), false);
+  EXPECT_EQ(j.at("held_out").at("records"), 100);
+  EXPECT_EQ(j.at("score").at("weights").size(), 2U);
+}
+
+TEST(RunCommand, CertifyJudgesAPointOfARunOnAnotherFile) {
+  const ScratchFolder folder;
+  const auto train = folder.write("train.csv", labelled_table("a,b,y", 400, 1)),
+             test = folder.write("test.csv", labelled_table("a,b,y", 50, 1)),
+             turned = folder.write("turned.csv", labelled_table("b,a,y", 50, 1));
+  for (const char* kind : {"", " --release"}) {
+    const auto run =
+        folder.write("run.json", dpsosp(own_gd + train.string() + " --json" + kind).out);
+    const std::string point = " --point " + run.string();
+    const json j = answer("certify " + own_run + test.string() + point).at("own_data");
+    EXPECT_EQ(j.at("judged").at("records"), 50);
+    EXPECT_TRUE(j.at("judged").contains("auc"));
+    expect_one_error_line(
+        dpsosp("certify " + own_run + turned.string() + point),
+        2,
+        "certify: the point was found with x = [\"a\",\"b\"], here it is [\"b\",\"a\"]");
+  }
+}
+
+/// Neither whether a release happens nor what it prints depends on a column being constant, and a
+/// refusal shows no cell.
+TEST(RunCommand, ReleasesOfOwnDataShowNoCell) {
+  const ScratchFolder folder;
+  const std::string release = own_gd + (folder / "t.csv").string() + " --release";
+  for (const char* records : {"1,2,0\n1,3,1\n", "1,2,0\n4,3,1\n"}) {
+    folder.write("t.csv", std::string("a,b,y\n") + records);
+    const Result r = dpsosp(release);
+    EXPECT_EQ(r.code, 0) << r.err;
+    for (const char* seen : {"accuracy", "shortened:", "of 2 records", "not private"})
+      EXPECT_EQ(r.out.find(seen), std::string::npos) << r.out;
+  }
+  for (const char* records : {"1,2,0\n1,secret,1\n", "1,2,0\n1,2,77\n"}) {
+    folder.write("t.csv", std::string("a,b,y\n") + records);
+    const Result r = dpsosp(release);
+    expect_one_error_line(r, 2, "t.csv, line 3, column ");
+    EXPECT_NE(r.err.find("a release does not show what stands there"), std::string::npos) << r.err;
+    EXPECT_EQ(r.err.find("secret"), std::string::npos) << r.err;
+    EXPECT_EQ(r.err.find("77"), std::string::npos) << r.err;
   }
 }
 

@@ -29,6 +29,17 @@ TEST(Csv, SplitsLinesAtCommas) {
   EXPECT_EQ(fields_of("a\rb\r"), (Fields{{"a\rb"}})) << "only the end of a line loses its \\r";
 }
 
+TEST(Csv, SplitsAtTheGivenSeparatorAlone) {
+  const auto fields = [](char separator, std::string_view text) {
+    Fields all;
+    CsvReader reader("t", text, separator);
+    for (CsvRow row; reader.next(row);) all.push_back(row.fields);
+    return all;
+  };
+  EXPECT_EQ(fields(';', "a;\"b;c\"\n1,5;2\n3"), (Fields{{"a", "b;c"}, {"1,5", "2"}, {"3"}}));
+  EXPECT_EQ(fields('\t', "a\t\tb, c\r\n"), (Fields{{"a", "", "b, c"}}));
+}
+
 TEST(Csv, KeepsCommasQuotesAndLineEndsOfQuotedFields) {
   EXPECT_EQ(fields_of("\"a,b\",\"c\"\"d\"\r\n"), (Fields{{"a,b", "c\"d"}}));
   EXPECT_EQ(fields_of("\"a\r\nb\",\"\"\n\"\"\"\"\n"), (Fields{{"a\r\nb", ""}, {"\""}}));

@@ -75,6 +75,17 @@ TEST(Errors, FindsNearestNameByLastPartAndByBeginning) {
   EXPECT_EQ(nearest("league", keys), "league/benign");
 }
 
+TEST(Errors, SuggestsByLettersWithoutCaseAndNeverByNumbers) {
+  const std::vector<std::string> columns{"a", "b", "y"};
+  EXPECT_EQ(nearest("Y", columns), "y");
+  EXPECT_EQ(nearest("z", columns), "") << "one letter for another has nothing in common";
+  EXPECT_EQ(nearest("AGE", std::vector<std::string>{"wage", "age", "page"}), "age");
+  EXPECT_EQ(nearest("aGE", std::vector<std::string>{"age", "AGE"}), "AGE") << "the nearer case";
+  EXPECT_EQ(nearest("5", std::vector<std::string>{"1", "2", "3", "4"}), "");
+  EXPECT_EQ(nearest("12", std::vector<std::string>{"1", "2", "13"}), "");
+  EXPECT_EQ(nearest("", columns), "");
+}
+
 std::string refusal_of_unknown(const std::vector<std::string>& keys) {
   try {
     reject_unknown("sweep", "nope", keys);
@@ -89,7 +100,7 @@ TEST(Errors, SuggestsNothingFarFromEveryNameButListsFew) {
   EXPECT_EQ(refusal_of_unknown({"zhou-2020"}), "unknown sweep 'nope', expected zhou-2020");
   EXPECT_EQ(refusal_of_unknown({"zhou-2020", "lowy-2024-ramp"}),
             "unknown sweep 'nope', expected one of zhou-2020, lowy-2024-ramp");
-  EXPECT_EQ(refusal_of_unknown(std::vector<std::string>(9, "zhou-2020")), "unknown sweep 'nope'");
+  EXPECT_EQ(refusal_of_unknown(std::vector<std::string>(17, "zhou-2020")), "unknown sweep 'nope'");
 }
 
 }  // namespace

@@ -5,9 +5,12 @@
 #include <optional>
 
 #include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "dpsosp/core/data_folder.hpp"
 #include "dpsosp/core/errors.hpp"
+#include "dpsosp/core/text_file.hpp"
 #include "scratch_folder.hpp"
 
 namespace dpsosp::files_test {
@@ -38,10 +41,39 @@ TEST(Files, RoundTripsContentAndLeavesNoOtherFiles) {
 TEST(Files, RefusesToReadWhatIsNoFileInOneLine) {
   const ScratchFolder scratch;
   const std::string folder = scratch.path().string();
-  EXPECT_EQ(refusal([&] { read_file(folder); }),
-            folder + ": cannot be read (it is no regular file)");
+  EXPECT_EQ(refusal([&] { read_file(folder); }), folder + ": cannot be read (it is a folder)");
   EXPECT_EQ(refusal([&] { open_file(folder + "/a"); }),
             folder + "/a: cannot be read (No such file or directory)");
+}
+
+TEST(Files, SaysWhyAPathCannotBeRead) {
+  const ScratchFolder scratch;
+  const fs::path file = scratch.write("a", "x"), link = scratch.path() / "link",
+                 pipe = scratch.path() / "pipe";
+  EXPECT_EQ(why_unreadable(file), "");
+  EXPECT_EQ(why_unreadable(scratch.path() / "none"), "does not exist");
+  EXPECT_EQ(why_unreadable(file / "below"), "does not exist");
+  EXPECT_EQ(why_unreadable(scratch.path()), "is a folder");
+  EXPECT_EQ(why_unreadable("/dev/null"), "is a device");
+  fs::create_symlink("none", link);
+  EXPECT_EQ(why_unreadable(link), "is a link to what does not exist");
+  ASSERT_EQ(mkfifo(pipe.c_str(), 0600), 0);
+  EXPECT_EQ(why_unreadable(pipe), "is a pipe, which can be read only once");
+  fs::create_symlink("loop", scratch.path() / "loop");
+  EXPECT_NE(why_unreadable(scratch.path() / "loop").find("cannot be read (Too many"),
+            std::string::npos);
+  if (geteuid() == 0) return;  // who may read everything
+  fs::permissions(file, fs::perms::none);
+  EXPECT_EQ(why_unreadable(file), "cannot be read (Permission denied)");
+}
+
+TEST(Files, ReadsTextWithoutByteOrderMarkAndRefusesUtf16) {
+  const ScratchFolder scratch;
+  EXPECT_EQ(read_text(scratch.write("a", "\xEF\xBB\xBFx\n")), "x\n");
+  EXPECT_EQ(read_text(scratch.write("a", "x\xEF\xBB\xBF")), "x\xEF\xBB\xBF");
+  EXPECT_EQ(refusal([&] { read_text(scratch.write("a", std::string("\xFF\xFEx\0", 4))); }),
+            (scratch.path() / "a").string() + " is text in UTF-16, expected UTF-8");
+  EXPECT_EQ(refusal([&] { read_text(scratch.path()); }), scratch.path().string() + " is a folder");
 }
 
 TEST(Files, LeavesNothingAfterFailedWrite) {

@@ -86,34 +86,6 @@ TEST(IdxReader, RejectsOtherFormatsAndLengthsInOneLine) {
   EXPECT_NE(message([&] { read_idx(folder.path(), 1); }).find("cannot be read"), std::string::npos);
 }
 
-TEST(CsvReader, ReturnsNamedColumnsInOrder) {
-  const DataFolder folder;
-  for (const std::string end : {"\n", "\r\n"}) {
-    const fs::path file = folder.write("t.csv", "a,b,c" + end + "1,2,3" + end + "-4,5e-1,6" + end);
-    EXPECT_EQ(read_csv(file, {"c", "b"}), (Matrix{{3, 2}, {6, 0.5}}));
-  }
-  EXPECT_EQ(read_csv(folder.write("t.csv", "a\n7"), {"a"}), (Matrix{{7}}));  // no last line end
-  EXPECT_EQ(read_csv(folder.write("t.csv", "a\n"), {"a"}).rows(), 0);
-  EXPECT_EQ(read_csv(folder.write("t.csv", "\"a\",b\n\"1\",\"x,y\"\n"), {"a"}), (Matrix{{1}}));
-}
-
-TEST(CsvReader, RejectsBadFileNamingItsLine) {
-  const DataFolder folder;
-  const auto refusal = [&](const std::string& text) {
-    const fs::path file = folder.write("t.csv", text);
-    const std::string line = message([&] { read_csv(file, {"a", "b"}); });
-    EXPECT_TRUE(line.starts_with(file.string())) << line;
-    return line.substr(file.string().size());
-  };
-  EXPECT_EQ(refusal(""), ": is empty");
-  EXPECT_EQ(refusal("a,c\n1,2\n"), ", line 1: no column 'b'");
-  EXPECT_EQ(refusal("a,b\n1,2\n3\n"), ", line 3: 1 cells, expected 2");
-  EXPECT_EQ(refusal("a,b\n1,2\n\n3,4\n"), ", line 3: 1 cells, expected 2");
-  for (const std::string cell : {"x", "", "2x", " 2", "nan", "inf", "1e999"})
-    EXPECT_EQ(refusal("a,b\n1,2\n3," + cell + "\n"),
-              ", line 3: b = '" + cell + "', expected a number");
-}
-
 TEST(DataFamilies, ReportMissingFilesAndKeepPublicFacts) {
   const DataFolder folder;
   const std::string mnist = (folder.path() / "mnist/train-images-idx3-ubyte").string() +

@@ -5,6 +5,7 @@
 #include <fstream>
 #include <limits>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -35,9 +36,9 @@ class OwnData : public testing::Test {
     return f;
   }
   /// The refusal without the folder; "none" if there is none.
-  std::string refusal(const OwnGlm& f) const {
+  std::string refusal(const OwnGlm& f, std::uint64_t data_seed = 0) const {
     try {
-      f.make({.records = f.default_records()});
+      f.make({.records = f.default_records(), .data_seed = data_seed});
     } catch (const InputError& e) {
       std::string line = e.what();
       for (auto at = line.find(folder_.string()); at != std::string::npos;
@@ -216,54 +217,161 @@ TEST_F(OwnData, FactsNeedNoRecordButTheTablesSize) {
   EXPECT_EQ(OwnGlm().missing(), "data is not set; name a table, as --set problem.data=FILE.csv");
 }
 
-TEST_F(OwnData, NpyIsReadInBothOrdersAndWidths) {
-  const Matrix expected{{1, 2, 0.5}, {3, 4, 1}};
-  const auto read = [&](const std::string& content) {
-    return read_own_table(write("t.npy", content)).values;
+TEST_F(OwnData, EachFaultIsRefusedByItsPlace) {
+  const auto of = [&](const std::string& content, Index seed = 0) {
+    OwnGlm f = family(write("t.csv", content));
+    f.permuted = true;
+    return refusal(f, static_cast<std::uint64_t>(seed));
   };
-  EXPECT_EQ(read(npy("<f8", "False", bytes<double>({1, 2, 0.5, 3, 4, 1}))), expected);
-  EXPECT_EQ(read(npy("<f8", "True", bytes<double>({1, 3, 2, 4, 0.5, 1}))), expected);
-  EXPECT_EQ(read(npy("<f4", "False", bytes<float>({1, 2, 0.5F, 3, 4, 1}))), expected);
-}
-
-TEST_F(OwnData, EachFaultIsRefusedByLine) {
-  const auto of = [&](const std::string& content) {
-    return refusal(family(write("t.csv", content)));
-  };
-  EXPECT_EQ(of("a,b,y\n1,2,0\n1.5,,1\n"), "t.csv, line 3: b = '', expected a number");
-  EXPECT_EQ(of("a,b,y\n1,red,0\n"), "t.csv, line 2: b = 'red', expected a number");
-  EXPECT_EQ(of("a,b,y\n1,nan,0\n"), "t.csv, line 2: b = 'nan', expected a number");
-  EXPECT_EQ(of("a,b,y\n1,2\n"), "t.csv, line 2: 2 cells, expected 3");
-  EXPECT_EQ(of("a,b,y\n1,2,0\n1,3,1\n"),
-            "t.csv: column 'a' is constant, expected one that says something");
-  EXPECT_EQ(of("a,b,y\n1,2,0\n2,3,7\n"),
-            "t.csv, record 2: label 7, expected one in [0, 1] for loss = sigmoid_square");
-  EXPECT_EQ(of("a,b,a,y\n1,2,3,0\n4,5,6,1\n"), "t.csv, line 1: two columns 'a'");
-  EXPECT_EQ(of("1,2,3\n4,5,6\n"), "t.csv, line 1: numbers, expected the names of the columns");
+  EXPECT_EQ(of("a,b,y\n1.5,,1\n"),
+            "t.csv, line 2, column 'b': an empty cell, expected a finite number");
+  EXPECT_EQ(of("a,b,y\n"), "t.csv has no records");
+  std::string table = "a,b,y\n";
+  for (int i = 0; i < 30; ++i) table += std::to_string(i) + ",1,0\n";
+  for (int i = 0; i < 30; ++i) table += std::to_string(i) + ",1,7\n";
+  for (const Index seed : {1, 2, 3})
+    EXPECT_EQ(of(table, seed),
+              "t.csv, line 32, column 'y': label 7, expected one in [0, 1] for loss = "
+              "sigmoid_square (labels = signs takes -1 and 1)")
+        << "the first of the file, whatever the order of the run";
   OwnGlm f = family(write("t.csv", "a,b,y\n1,2,0\n2,3,1\n"));
   f.label = "z";
-  EXPECT_NE(refusal(f).find("unknown column of t.csv 'z'"), std::string::npos);
-  const auto of_npy = [&](const std::string& content) {
-    OwnGlm table = family(write("t.npy", content));
-    try {
-      table.default_records();
-    } catch (const InputError& e) {
-      return std::string(e.what()).substr(folder_.string().size() + 1);
-    }
-    return std::string("none");
+  EXPECT_EQ(refusal(f), "unknown column of t.csv 'z', expected one of a, b, y");
+  f.label = "Y";
+  EXPECT_EQ(refusal(f), "unknown column of t.csv 'Y'; did you mean 'y'?");
+  f.label = "y";
+  for (const auto& [ranges, said] : std::vector<std::pair<std::string, std::string>>{
+           {"a", "own-glm: ranges = a, expected NAME=LEAST:MOST,..."},
+           {"a=1", "own-glm: ranges = a=1, expected NAME=LEAST:MOST,..."},
+           {"a=1:x", "own-glm: ranges = a=1:x, expected NAME=LEAST:MOST,... with numbers"},
+           {"a=1:1", "own-glm: ranges = a=1:1, expected LEAST below MOST"},
+           {"a=0:1,a=0:2", "own-glm: ranges = a=0:2, expected each column once"},
+           {"y=0:1", "own-glm: ranges = y=0:1, expected columns of x; this one is the label"},
+           {"A=0:1", "unknown column of t.csv 'A'; did you mean 'a'?"}}) {
+    f.ranges = ranges;
+    EXPECT_EQ(refusal(f), said);
+  }
+}
+
+TEST_F(OwnData, SignsAreLabelsWhereTheyAreSaidToBe) {
+  OwnGlm f = family(write("t.csv", "a,b,y\n3,1,-1\n0.3,0,1\n"));
+  f.loss.kind = LossOption::Kind::logistic;
+  EXPECT_NE(refusal(f).find("label -1"), std::string::npos);
+  f.labels = OwnGlm::Labels::signs;
+  EXPECT_EQ(refusal(f), "none");
+  // at w = 0 the gradient is (1/2 - y) x
+  Vector g = Vector::Zero(2);
+  f.make({.records = 2})
+      .records->add_gradients(Point(Vector::Zero(2)), Block::x, BatchView(1, 2), 1e12, g);
+  EXPECT_NEAR(g[0], -0.5 * 0.3, 1e-15);
+  f.data = write("t.csv", "a,b,y\n3,1,0\n");
+  EXPECT_EQ(refusal(f), "t.csv, line 2, column 'y': label 0, expected -1 or 1 for labels = signs");
+}
+
+/// x/‖x‖ of finite numbers is finite and of length 1, however long they are.
+TEST_F(OwnData, HugeRecordsKeepTheirDirection) {
+  for (const auto& [longest, record] :
+       std::vector<std::pair<double, std::string>>{{1, "3,4,1"},
+                                                   {1, "3e150,4e150,1"},
+                                                   {1, "3e200,4e200,1"},
+                                                   {1, "3e307,4e307,1"},
+                                                   {0.5, "3e307,4e307,1"},
+                                                   {1e-300, "3e100,4e100,1"},
+                                                   {1, "-1.0787e308,-1.4382666666666666e308,0"}}) {
+    OwnGlm f = family(write("t.csv", "a,b,y\n" + record + "\n0.6,0.8,0\n"));
+    f.loss.kind = LossOption::Kind::logistic;
+    f.longest = longest;
+    Vector g = Vector::Zero(2);
+    f.make({.records = 2})
+        .records->add_gradients(Point(Vector::Zero(2)), Block::x, BatchView(0, 1), 1e12, g);
+    EXPECT_NEAR(std::abs(g[0]), 0.3, 1e-12) << record;
+    EXPECT_NEAR(std::abs(g[1]), 0.4, 1e-12) << record;
+    EXPECT_GT(f.shortened({.records = 2}).largest, 1) << record;
+  }
+}
+
+TEST_F(OwnData, RangesAreCutAndMappedRecordByRecord) {
+  OwnGlm f = family(write("t.csv", "age,pay,y\n18,0,1\n90,100000,0\n54,25000,1\n200,1e308,0\n"));
+  f.ranges = "pay=0:1e5,age=18:90";
+  f.longest = 2;
+  const Problem p = f.make({.records = 4});
+  const auto entry = [&](Index i, Index j) {
+    Vector g = Vector::Zero(2);
+    p.records->add_gradients(Point(Vector::Zero(2)), Block::x, BatchView(i, i + 1), 1e12, g);
+    Vector unit = Vector::Zero(2);
+    p.records->add_gradients(Point(Vector::Zero(2)), Block::x, BatchView(0, 1), 1e12, unit);
+    return g[j] / std::abs(unit[0]);  // x_j, as ages of -1 and 1 have it
   };
-  EXPECT_NE(of_npy("no").find("t.npy: it does not begin as one"), std::string::npos);
-  EXPECT_NE(
-      of_npy(npy("<i8", "False", bytes<double>({1, 2, 0.5, 3, 4, 1}))).find("entries are '<i8'"),
-      std::string::npos);
-  EXPECT_NE(
-      of_npy(npy("<f8", "False", bytes<double>({1, 2}))).find("its length is not its shape's"),
-      std::string::npos);
-  EXPECT_EQ(of_npy(npy("<f8", "True ", bytes<double>({1, 3, 2, 4, 0.5, 1}))), "none");
-  EXPECT_NE(of_npy(npy("<f8", "1", bytes<double>({1, 2, 0.5, 3, 4, 1}))).find("fortran_order is 1"),
-            std::string::npos);
-  EXPECT_EQ(of_npy(npy("<f8", "False", bytes<double>({1, std::nan(""), 0.5, 3, 4, 1}))),
-            "t.npy, row 1: column 2 is not finite");
+  EXPECT_NEAR(std::abs(entry(0, 0)), 1, 1e-12);
+  EXPECT_NEAR(std::abs(entry(1, 1)), 1, 1e-12);
+  EXPECT_NEAR(entry(2, 0), 0, 1e-12);
+  EXPECT_NEAR(std::abs(entry(2, 1)), 0.5, 1e-12);
+  EXPECT_NEAR(std::abs(entry(3, 0)), 1, 1e-12);
+  EXPECT_NEAR(std::abs(entry(3, 1)), 1, 1e-12);
+}
+
+/// A column of one value, whoever's record would have another, is no reason to refuse.
+TEST_F(OwnData, ConstantColumnsAreTakenAndNamed) {
+  OwnGlm f = family(write("t.csv", "a,b,y\n1,2,0\n1,3,0\n"));
+  EXPECT_EQ(refusal(f), "none");
+  EXPECT_EQ(f.constant_columns(), (std::vector<std::string>{"a", "y"}));
+}
+
+TEST_F(OwnData, ScoreOfColumnsIsThatOfTheFeatures) {
+  OwnGlm f = family(write("t.csv", "a,y,b\n1,0,-40\n2,1,30\n"));
+  f.label = "y";
+  f.longest = 7;
+  f.ranges = "b=-50:50";
+  for (const bool bias : {true, false}) {
+    f.bias = bias;
+    f.loss.kind = LossOption::Kind::welsch;
+    const Vector w{{0.3, -0.7, 0.2}};
+    const OwnGlm::Score score = f.score_of(w.head(bias ? 3 : 2));
+    EXPECT_EQ(f.feature_names(), (std::vector<std::string>{"a", "b"}));
+    const double unit = bias ? std::sqrt(0.5) : 1.0;
+    const double expected = unit * (0.3 * 2 / 7 - 0.7 * 0.6 / 7) + (bias ? unit * 0.2 : 0);
+    EXPECT_NEAR(score.weights[0] * 2 + score.weights[1] * 30 + score.constant, expected, 1e-14);
+  }
+}
+
+TEST_F(OwnData, JudgesByAccuracyAndAreaUnderTheCurve) {
+  OwnGlm f = family(write("t.csv", "a,y\n-3,0\n-1,1\n1,0\n1,1\n2,1\n4,1\n"));
+  f.longest = 5;
+  const Vector w{{1.0}};
+  const auto all = f.judge({.records = 6}, w, OwnGlm::Of::instance);
+  ASSERT_TRUE(all);
+  EXPECT_EQ(all->records, 6);
+  EXPECT_DOUBLE_EQ(all->accuracy, 4.0 / 6);
+  EXPECT_DOUBLE_EQ(all->majority, 4.0 / 6);
+  // of 8 pairs (y = 1, y = 0): -1 beats one of two, the tie at 1 counts one half
+  EXPECT_DOUBLE_EQ(all->auc.value(), (1 + 1.5 + 2 + 2) / 8);
+  EXPECT_FALSE(f.judge({.records = 6}, w, OwnGlm::Of::others));
+  const auto others = f.judge({.records = 4}, w, OwnGlm::Of::others);
+  ASSERT_TRUE(others);
+  EXPECT_EQ(others->records, 2);
+  EXPECT_EQ(others->accuracy, 1);
+  EXPECT_FALSE(others->auc) << "one label alone";
+  // What an instance takes and what it leaves out are all records, once.
+  f.permuted = true;
+  for (const std::uint64_t seed : {1U, 2U, 3U}) {
+    const InstanceSpec four{.records = 4, .data_seed = seed};
+    const auto in = f.judge(four, w, OwnGlm::Of::instance),
+               out = f.judge(four, w, OwnGlm::Of::others);
+    EXPECT_DOUBLE_EQ(4 * in->accuracy + 2 * out->accuracy, 6 * all->accuracy) << seed;
+  }
+  f.loss.kind = LossOption::Kind::tukey;
+  EXPECT_FALSE(f.judge({.records = 6}, w, OwnGlm::Of::instance)) << "regression";
+}
+
+TEST_F(OwnData, CountsWhatItShortens) {
+  OwnGlm f = family(write("t.csv", "a,y\n0.5,0\n2,1\n-4,0\n8,1\n"));
+  const OwnGlm::Shortened s = f.shortened({.records = 4});
+  EXPECT_EQ(s.records, 4);
+  EXPECT_EQ(s.shortened, 3);
+  EXPECT_EQ(s.median, 4);
+  EXPECT_EQ(s.largest, 8);
+  f.longest = 8;
+  EXPECT_EQ(f.shortened({.records = 4}).shortened, 0);
 }
 
 }  // namespace

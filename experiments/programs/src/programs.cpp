@@ -21,6 +21,7 @@
 #include "dpsosp/core/files.hpp"
 #include "dpsosp/core/hidden_files.hpp"
 #include "dpsosp/core/numbers.hpp"
+#include "dpsosp/core/text_file.hpp"
 #include "dpsosp/experiments/run.hpp"
 #include "dpsosp/experiments/sha256.hpp"
 #include "dpsosp/experiments/toml_reader.hpp"
@@ -196,8 +197,9 @@ class CardReader {
 
   void add_readable(const TomlNode& node, const fs::path& path, const std::string& name) {
     std::error_code error;
-    if (!fs::exists(path, error)) node.fail(fmt::format("{} does not exist", path.string()));
-    const bool folder = fs::is_directory(path);
+    const bool folder = fs::is_directory(path, error);
+    if (const std::string why = why_unreadable(path); !folder && !why.empty())
+      node.fail(fmt::format("{} {}", path.string(), why));
     program_.card.files[name] = node.checked(
         [&] { return folder ? hash_of_folder(path, node) : hash_of_file(path, node); });
     program_.surroundings.readable.push_back(path.string());
@@ -288,9 +290,8 @@ std::string register_program(const fs::path& card) {
   const fs::path path = fs::weakly_canonical(card, error);
   if (const auto known = known_cards().find(path); known != known_cards().end())
     return known->second;
-  if (!fs::exists(card, error))
-    throw InputError(
-        fmt::format("program: {} does not exist, expected a card in TOML", card.string()));
+  if (const std::string why = why_unreadable(card); !why.empty())
+    throw InputError(fmt::format("program: {} {}, expected a card in TOML", card.string(), why));
   const auto program = std::make_shared<const Program>(CardReader(card).read());
   const std::string key = program->card.key;
   try {

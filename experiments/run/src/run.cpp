@@ -342,8 +342,12 @@ Certificate certify_point(const RunSpec& spec, const std::string& point) {
     try {
       entries = nlohmann::json::parse(point).get<std::vector<double>>();
     } catch (const nlohmann::json::exception&) {
-      throw InputError("certify: point = " + point +
-                       ", expected initial, origin or a JSON array of numbers");
+      constexpr std::size_t shown = 60;
+      throw InputError(
+          fmt::format("certify: point = {}{}, expected initial, origin or a JSON array "
+                      "of numbers",
+                      point.substr(0, shown),
+                      point.size() > shown ? "..." : ""));
     }
     if (std::ssize(entries) != p.facts.dimension)
       reject("certify",

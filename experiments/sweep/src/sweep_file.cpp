@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <cmath>
-#include <fstream>
 #include <map>
 #include <optional>
 #include <set>
 #include <span>
-#include <sstream>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -14,6 +12,7 @@
 #include "dpsosp/algorithms/registry.hpp"
 #include "dpsosp/core/errors.hpp"
 #include "dpsosp/core/files.hpp"
+#include "dpsosp/core/text_file.hpp"
 #include "dpsosp/experiments/metric.hpp"
 #include "dpsosp/experiments/programs.hpp"
 #include "dpsosp/experiments/sweep.hpp"
@@ -739,17 +738,9 @@ Sweep parse_sweep(std::string_view toml,
 Sweep read_sweep(const std::filesystem::path& file,
                  Scale scale,
                  std::span<const StatedExponent> stated) {
-  const auto refuse = [&](std::string_view what) {
-    throw InputError(fmt::format("sweep: {} {}, expected a TOML file", file.string(), what));
-  };
-  std::error_code error;
-  if (!std::filesystem::exists(file, error)) refuse("does not exist");
-  if (std::filesystem::is_directory(file, error)) refuse("is a folder");
-  std::ifstream in(file);
-  std::ostringstream text;
-  text << in.rdbuf();
-  if (!in) refuse("cannot be read");
-  Sweep sweep = parse(text.view(), file.string(), scale, stated, true);
+  if (const std::string why = why_unreadable(file); !why.empty())
+    throw InputError(fmt::format("sweep: {} {}, expected a TOML file", file.string(), why));
+  Sweep sweep = parse(read_text(file), file.string(), scale, stated, true);
   sweep.name = file.stem().string();
   return sweep;
 }

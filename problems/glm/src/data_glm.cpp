@@ -52,6 +52,13 @@ std::string DataGlmFamily::missing() const {
   return {};
 }
 
+std::vector<Index> DataGlmFamily::rows_of(const InstanceSpec& spec) const {
+  if (permuted) return permuted_rows(available(), spec.records, spec.data_seed);
+  std::vector<Index> rows(static_cast<std::size_t>(spec.records));
+  std::iota(rows.begin(), rows.end(), Index{0});
+  return rows;
+}
+
 Index DataGlmFamily::dimension(const InstanceSpec& spec) const {
   if (spec.records > available())
     reject(name(),
@@ -82,12 +89,7 @@ void DataGlmFamily::draw(const InstanceSpec& spec, Problem& problem) const {
   if (const std::string what = missing(); !what.empty())
     throw InputError(fmt::format("{}: {}", name(), what));
   const Index d = problem.facts.dimension;
-  std::vector<Index> rows(static_cast<std::size_t>(spec.records));
-  if (permuted)
-    rows = permuted_rows(available(), spec.records, spec.data_seed);
-  else
-    std::iota(rows.begin(), rows.end(), Index{0});
-  auto data = std::make_shared<GlmData>(load(rows));
+  auto data = std::make_shared<GlmData>(load(rows_of(spec)));
   if (bias) {  // (x, 1)/√2 is in the unit ball with x
     data->features.conservativeResize(d, Eigen::NoChange);
     data->features.bottomRows(1).setOnes();

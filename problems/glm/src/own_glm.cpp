@@ -2,114 +2,31 @@
 #include "dpsosp/problems/own_glm.hpp"
 
 #include <algorithm>
-#include <bit>
 #include <charconv>
 #include <cmath>
-#include <cstdio>
-#include <cstring>
-#include <fstream>
 #include <limits>
 #include <mutex>
+#include <numeric>
 #include <optional>
 
 #include <fmt/format.h>
 
-#include "dpsosp/core/csv.hpp"
 #include "dpsosp/core/errors.hpp"
-#include "dpsosp/core/files.hpp"
 #include "dpsosp/core/hidden_files.hpp"
-#include "dpsosp/problems/data_files.hpp"
+#include "dpsosp/core/text_file.hpp"
 
 namespace dpsosp {
 namespace {
 
 namespace fs = std::filesystem;
 
-[[noreturn]] void refuse_npy(const fs::path& file, std::string_view what) {
-  throw InputError(fmt::format(
-      "{}: {}, expected an NPY file of float64 or float32 in two dimensions", file.string(), what));
-}
-
-/// What stands behind a key of the header of an NPY file, up to the next of `ends`.
-std::string npy_value(const fs::path& file,
-                      const std::string& header,
-                      const std::string& key,
-                      std::string_view ends) {
-  const auto at = header.find("'" + key + "':");
-  if (at == std::string::npos) refuse_npy(file, "its header has no " + key);
-  const auto from = header.find_first_not_of(' ', at + key.size() + 3);
-  return header.substr(from, header.find_first_of(ends, from + 1) - from);
-}
-
-/// The format of NumPy, versions 1 to 3: magic, length of the header, the header, the entries.
-Matrix read_npy(const fs::path& file) {
-  static_assert(std::endian::native == std::endian::little);
-  const std::string bytes = read_file(file);
-  constexpr std::string_view magic = "\x93NUMPY";
-  constexpr std::size_t version_at = magic.size(), short_head = 10, long_head = 12;
-  if (bytes.size() < long_head || !bytes.starts_with(magic))
-    refuse_npy(file, "it does not begin as one");
-  const std::size_t head = bytes[version_at] == 1 ? short_head : long_head;
-  std::size_t length = 0;
-  for (std::size_t k = version_at + 2; k < head; ++k)
-    length |= std::size_t{static_cast<unsigned char>(bytes[k])} << (8 * (k - version_at - 2));
-  if (length > bytes.size() - head) refuse_npy(file, "it ends within its header");
-  const std::string header = bytes.substr(head, length);
-  const std::string type = npy_value(file, header, "descr", ","),
-                    shape = npy_value(file, header, "shape", ")");
-  std::string order = npy_value(file, header, "fortran_order", ",}");
-  order.erase(order.find_last_not_of(' ') + 1);
-  if (order != "True" && order != "False") refuse_npy(file, "its fortran_order is " + order);
-  const bool by_columns = order == "True";
-  const std::size_t width = type == "'<f8'" ? 8 : type == "'<f4'" ? 4 : 0;
-  if (width == 0) refuse_npy(file, "its entries are " + type);
-  long long rows = 0, columns = 0;
-  char end = 0;
-  if (std::sscanf(shape.c_str(), "(%lld, %lld%c", &rows, &columns, &end) != 2 || rows < 0 ||
-      columns < 1 || columns > (1LL << 32) || rows > (1LL << 40) / columns)
-    refuse_npy(file, "its shape is " + shape + ")");
-  const auto entries = static_cast<std::size_t>(rows * columns);
-  if (bytes.size() - head - length != entries * width)
-    refuse_npy(file, "its length is not its shape's");
-  Matrix out(rows, columns);
-  const char* at = bytes.data() + head + length;
-  const auto read = [&](Index i, Index j) {
-    if (width == sizeof(double)) {
-      std::memcpy(&out(i, j), at, width);
-    } else {
-      float value = 0;
-      std::memcpy(&value, at, width);
-      out(i, j) = static_cast<double>(value);
-    }
-    at += width;
-    if (!std::isfinite(out(i, j)))
-      throw InputError(
-          fmt::format("{}, row {}: column {} is not finite", file.string(), i + 1, j + 1));
-  };
-  if (by_columns)
-    for (Index j = 0; j < columns; ++j)
-      for (Index i = 0; i < rows; ++i) read(i, j);
-  else
-    for (Index i = 0; i < rows; ++i)
-      for (Index j = 0; j < columns; ++j) read(i, j);
-  return out;
-}
-
-std::vector<std::string> first_row(const fs::path& file) {
-  std::ifstream in = open_file(file);
-  std::string line;
-  std::getline(in, line);
-  const auto rows = read_csv_text(file.string(), line);
-  return rows.empty() ? std::vector<std::string>{} : rows.front().fields;
-}
-
 /// The table that was read last, since every run of a sweep reads the same.
-std::shared_ptr<const OwnTable> cached_table(const fs::path& file) {
+std::shared_ptr<const NumberTable> cached_table(const fs::path& file) {
   struct Cached {
     fs::path file;
     fs::file_time_type written;
     std::uintmax_t size = 0;
-    std::shared_ptr<const OwnTable> table;
+    std::shared_ptr<const NumberTable> table;
   };
   static std::mutex mutex;
   static Cached last;
@@ -119,39 +36,40 @@ std::shared_ptr<const OwnTable> cached_table(const fs::path& file) {
   const std::uintmax_t size = fs::file_size(file, error);
   const std::lock_guard lock(mutex);
   if (!last.table || last.file != file || last.written != written || last.size != size)
-    last = {file, written, size, std::make_shared<const OwnTable>(read_own_table(file))};
+    last = {file, written, size, std::make_shared<const NumberTable>(read_table(file))};
   return last.table;
 }
 
-}  // namespace
-
-OwnTable read_own_table(const fs::path& file) {
-  OwnTable table;
-  if (file.extension() == ".npy") {
-    table.values = read_npy(file);
-    for (Index j = 0; j < table.values.cols(); ++j)
-      table.columns.push_back(fmt::format("{}", j + 1));
-  } else {
-    table.columns = first_row(file);
-    if (std::ranges::all_of(table.columns, [](const std::string& name) {
-          double value = 0;
-          const auto [stop, status] =
-              std::from_chars(name.data(), name.data() + name.size(), value);
-          return status == std::errc{} && stop == name.data() + name.size();
-        }))
-      throw InputError(
-          fmt::format("{}, line 1: numbers, expected the names of the columns", file.string()));
-    std::vector<std::string> sorted = table.columns;
-    std::ranges::sort(sorted);
-    if (const auto twice = std::ranges::adjacent_find(sorted); twice != sorted.end())
-      throw InputError(fmt::format("{}, line 1: two columns '{}'", file.string(), *twice));
-    table.values = read_csv(file, table.columns);
-  }
-  if (table.values.rows() == 0) throw InputError(fmt::format("{}: no records", file.string()));
-  if (table.values.cols() < 2)
-    throw InputError(fmt::format("{}: one column, expected features and a label", file.string()));
-  return table;
+double number_of(std::string_view text, std::string_view whole) {
+  double value = 0;
+  const auto [stop, status] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (status != std::errc{} || stop != text.data() + text.size() || !std::isfinite(value))
+    reject("own-glm", "ranges", std::string(whole), "NAME=LEAST:MOST,... with numbers");
+  return value;
 }
+
+/// Probability that a record with y = 1 has the larger score than one with y = 0, a tie for half.
+std::optional<double> area_under_curve(const Vector& scores, const Vector& labels) {
+  std::vector<Index> order(static_cast<std::size_t>(scores.size()));
+  std::iota(order.begin(), order.end(), Index{0});
+  std::ranges::sort(order, {}, [&](Index k) { return scores[k]; });
+  const double ones = labels.sum(), zeros = static_cast<double>(labels.size()) - ones;
+  if (ones == 0 || zeros == 0) return {};
+  double below = 0, won = 0;
+  for (auto first = order.begin(); first != order.end();) {
+    const auto last =
+        std::find_if(first, order.end(), [&](Index k) { return scores[k] != scores[*first]; });
+    double tied = 0;
+    for (auto at = first; at != last; ++at) tied += labels[*at];
+    const double tied_zeros = static_cast<double>(last - first) - tied;
+    won += tied * (below + tied_zeros / 2);
+    below += tied_zeros;
+    first = last;
+  }
+  return won / (ones * zeros);
+}
+
+}  // namespace
 
 std::string_view OwnGlm::summary() const {
   return "phi(<w,x>; y) on a table of your own, CSV or NPY (docs/own-data.md)";
@@ -162,10 +80,12 @@ ProblemNotes OwnGlm::notes() const {
       .group = "Real data",
       .formula =
           "f(w; x, y) = φ(⟨w, x⟩; y) + λ Σ_j w_j²/(1 + w_j²), φ the loss of `loss`. x: all columns "
-          "of the file `data` but the label's, divided by `longest`; a record that is longer then "
-          "is shortened to length 1, record by record. With `bias`, (x, 1)/√2. y: the column "
-          "`label`, in [0, 1] for the losses `sigmoid_square` and `logistic`. n and d are the "
-          "file's, and public.",
+          "of the file `data` but the label's; those of `ranges` are cut to [least, most] and "
+          "mapped to [−1, 1]. All are divided by `longest`, and a record that is longer then is "
+          "shortened to length 1, record by record. With `bias`, (x, 1)/√2. y: the column "
+          "`label`, in [0, 1] for the losses `sigmoid_square` and `logistic`; −1 and 1 become 0 "
+          "and 1 with `labels` = signs. n and d are the file's, and public; a smaller n takes as "
+          "many rows.",
       .source = "the caller's file; its SHA-256 is in the description of every run",
       .critical_points = "Nothing is known beyond the constants."};
 }
@@ -175,33 +95,40 @@ Fields OwnGlm::data_fields() {
       field(
           "data", data, "path of a CSV file whose first row names its columns, or of an NPY file"),
       field("label", label, "column of y; none: the last (of NPY files by number, from 1)"),
+      field("labels", labels, "y as written, or of -1 and 1, which become 0 and 1"),
+      field("ranges",
+            ranges,
+            "public ranges NAME=LEAST:MOST,... of columns, which become [-1, 1]; none: as written"),
       field("longest",
             longest,
             range::positive,
-            "public bound of ‖x‖; longer records are shortened")};
+            "public bound of ‖x‖; of longer records the direction alone remains")};
 }
 
 std::string OwnGlm::missing() const {
   if (data.empty()) return "data is not set; name a table, as --set problem.data=FILE.csv";
-  std::error_code ignored;
-  if (!fs::is_regular_file(data, ignored)) return fmt::format("{} does not exist", data);
-  return {};
+  const std::string why = why_unreadable(data);
+  return why.empty() ? why : fmt::format("{} {}", data, why);
 }
 
-const OwnTable& OwnGlm::table() const {
+const NumberTable& OwnGlm::table() const {
   if (!table_) {
     if (const std::string what = missing(); !what.empty())
       throw InputError(fmt::format("{}: {}", name(), what));
-    table_ = cached_table(data);
+    auto read = cached_table(data);
+    if (read->columns.size() < 2)
+      throw InputError(fmt::format("{} has one column, expected features and a label", data));
+    if (read->records.cols() == 0) throw InputError(fmt::format("{} has no records", data));
+    table_ = std::move(read);
   }
   return *table_;
 }
 
-Index OwnGlm::default_records() const { return data.empty() ? 1000 : table().values.rows(); }
+Index OwnGlm::default_records() const { return data.empty() ? 1000 : available(); }
 Index OwnGlm::available() const {
-  return data.empty() ? std::numeric_limits<Index>::max() : table().values.rows();
+  return data.empty() ? std::numeric_limits<Index>::max() : table().records.cols();
 }
-Index OwnGlm::raw_features() const { return data.empty() ? 9 : table().values.cols() - 1; }
+Index OwnGlm::raw_features() const { return data.empty() ? 9 : table().records.rows() - 1; }
 
 Index OwnGlm::label_column() const {
   const std::vector<std::string>& columns = table().columns;
@@ -211,33 +138,161 @@ Index OwnGlm::label_column() const {
   return found - columns.begin();
 }
 
+const std::string& OwnGlm::label_name() const {
+  return table().columns[static_cast<std::size_t>(label_column())];
+}
+
+std::vector<std::string> OwnGlm::feature_names() const {
+  std::vector<std::string> names = table().columns;
+  names.erase(names.begin() + label_column());
+  return names;
+}
+
+std::map<Index, OwnGlm::Interval> OwnGlm::intervals() const {
+  std::map<Index, Interval> all;
+  const std::vector<std::string>& columns = table().columns;
+  for (std::string_view rest = ranges; !rest.empty();) {
+    const std::string_view item = rest.substr(0, rest.find(','));
+    rest.remove_prefix(std::min(item.size() + 1, rest.size()));
+    const auto equals = item.rfind('='), colon = item.rfind(':');
+    if (equals == std::string_view::npos || colon == std::string_view::npos || colon < equals)
+      reject(name(), "ranges", std::string(item), "NAME=LEAST:MOST,...");
+    const std::string column(item.substr(0, equals));
+    const auto found = std::ranges::find(columns, column);
+    if (found == columns.end()) reject_unknown("column of " + data, column, columns);
+    const Interval interval{number_of(item.substr(equals + 1, colon - equals - 1), item),
+                            number_of(item.substr(colon + 1), item)};
+    if (!(interval.least < interval.most) || !std::isfinite(interval.most - interval.least))
+      reject(name(), "ranges", std::string(item), "LEAST below MOST");
+    if (found - columns.begin() == label_column())
+      reject(name(), "ranges", std::string(item), "columns of x; this one is the label");
+    if (!all.emplace(found - columns.begin(), interval).second)
+      reject(name(), "ranges", std::string(item), "each column once");
+  }
+  return all;
+}
+
+bool OwnGlm::classifies() const {
+  return loss.kind == LossOption::Kind::sigmoid_square || loss.kind == LossOption::Kind::logistic;
+}
+
+void OwnGlm::check_labels() const {
+  const Index y = label_column();
+  const auto all = table().records.row(y);
+  for (Index i = 0; i < all.size(); ++i) {
+    const double value = all[i];
+    if (labels == Labels::signs ? std::abs(value) != 1
+                                : classifies() && !(value >= 0 && value <= 1))
+      throw CellRefused(
+          table().place(y, i),
+          fmt::format("label {:g}", value),
+          labels == Labels::signs
+              ? "-1 or 1 for labels = signs"
+              : fmt::format("one in [0, 1] for loss = {} (labels = signs takes -1 and 1)",
+                            word_of(loss.kind)));
+  }
+}
+
+double OwnGlm::encode(Index record, const std::map<Index, Interval>& intervals, VectorRef x) const {
+  const auto cells = table().records.col(record);
+  const Index y = label_column();
+  x.head(y) = cells.head(y);
+  x.tail(x.size() - y) = cells.tail(x.size() - y);
+  for (const auto& [column, interval] : intervals) {
+    double& value = x[column < y ? column : column - 1];
+    value = std::clamp(value, interval.least, interval.most);
+    value = 2 * ((value - interval.least) / (interval.most - interval.least)) - 1;
+  }
+  const double length = (x / longest).norm();
+  if (std::isfinite(length)) {
+    x /= longest;
+    if (length > 1) x /= length;
+    return length;
+  }
+  // Squares overflow: the direction is that of the vector whose largest entry is 1.
+  const double largest = x.cwiseAbs().maxCoeff();
+  x /= largest;
+  const double rest = x.norm();
+  x /= rest;
+  return largest / longest * rest;
+}
+
 GlmData OwnGlm::load(const std::vector<Index>& rows) const {
-  const Matrix& all = table().values;
-  const Index y = label_column(), d = raw_features();
-  for (Index j = 0; j < all.cols(); ++j)
-    if (all.rows() > 1 && all.col(j).minCoeff() == all.col(j).maxCoeff())
-      throw InputError(fmt::format("{}: column '{}' is constant, expected one that says something",
-                                   data,
-                                   table().columns[static_cast<std::size_t>(j)]));
-  const bool shares =
-      loss.kind == LossOption::Kind::sigmoid_square || loss.kind == LossOption::Kind::logistic;
-  GlmData out{Matrix(d, std::ssize(rows)), Vector(std::ssize(rows))};
+  check_labels();
+  const Index y = label_column();
+  const auto of_columns = intervals();
+  GlmData out{Matrix(raw_features(), std::ssize(rows)), Vector(std::ssize(rows))};
   for (Index k = 0; k < std::ssize(rows); ++k) {
     const Index row = rows[static_cast<std::size_t>(k)];
-    out.labels[k] = all(row, y);
-    if (shares && !(out.labels[k] >= 0 && out.labels[k] <= 1))
-      throw InputError(
-          fmt::format("{}, record {}: label {:g}, expected one in [0, 1] for loss = {}",
-                      data,
-                      row + 1,
-                      out.labels[k],
-                      word_of(loss.kind)));
-    for (Index j = 0, at = 0; j < all.cols(); ++j)
-      if (j != y) out.features(at++, k) = all(row, j) / longest;
-    const double length = out.features.col(k).norm();
-    if (length > 1) out.features.col(k) /= length;
+    const double value = table().records(y, row);
+    out.labels[k] = labels == Labels::signs ? (value + 1) / 2 : value;
+    encode(row, of_columns, out.features.col(k));
   }
   return out;
+}
+
+OwnGlm::Score OwnGlm::score_of(ConstVectorRef w) const {
+  const double unit = bias ? 1 / std::sqrt(2.0) : 1.0;
+  const Index y = label_column();
+  Score score{.weights = {}, .constant = bias ? unit * w[w.size() - 1] : 0.0};
+  for (Index j = 0; j < raw_features(); ++j) score.weights.push_back(unit * w[j] / longest);
+  for (const auto& [column, interval] : intervals()) {
+    double& weight = score.weights[static_cast<std::size_t>(column < y ? column : column - 1)];
+    const double width = interval.most - interval.least;
+    score.constant -= weight * (2 * (interval.least / width) + 1);
+    weight *= 2 / width;
+  }
+  return score;
+}
+
+OwnGlm::Shortened OwnGlm::shortened(const InstanceSpec& spec) const {
+  const auto of_columns = intervals();
+  Shortened s{.records = spec.records};
+  Vector x(raw_features());
+  std::vector<double> lengths;
+  for (const Index row : rows_of(spec))
+    if (const double length = encode(row, of_columns, x); length > 1) lengths.push_back(length);
+  if (lengths.empty()) return s;
+  s.shortened = std::ssize(lengths);
+  const auto middle = lengths.begin() + s.shortened / 2;
+  std::ranges::nth_element(lengths, middle);
+  s.median = *middle;
+  s.largest = *std::ranges::max_element(lengths);
+  return s;
+}
+
+std::optional<OwnGlm::Judgement> OwnGlm::judge(const InstanceSpec& spec,
+                                               ConstVectorRef w,
+                                               Of of) const {
+  std::vector<Index> rows = rows_of(spec);
+  if (of == Of::others) {
+    std::vector<Index> others;
+    std::ranges::sort(rows);
+    for (Index row = 0; row < available(); ++row)
+      if (!std::ranges::binary_search(rows, row)) others.push_back(row);
+    rows = std::move(others);
+  }
+  const GlmData judged = load(rows);
+  const auto n = static_cast<double>(rows.size());
+  const bool zeros_and_ones = (judged.labels.array() == 0 || judged.labels.array() == 1).all();
+  if (rows.empty() || !classifies() || !zeros_and_ones) return {};
+  Vector scores = judged.features.transpose() * w.head(raw_features());
+  if (bias) scores.array() += w[w.size() - 1];
+  const double ones = judged.labels.sum();
+  const auto right = ((scores.array() > 0) == (judged.labels.array() == 1)).count();
+  return Judgement{.records = std::ssize(rows),
+                   .accuracy = static_cast<double>(right) / n,
+                   .majority = std::max(ones, n - ones) / n,
+                   .auc = area_under_curve(scores, judged.labels)};
+}
+
+std::vector<std::string> OwnGlm::constant_columns() const {
+  std::vector<std::string> names;
+  const Matrix& all = table().records;
+  for (Index j = 0; j < all.rows(); ++j)
+    if (all.row(j).minCoeff() == all.row(j).maxCoeff())
+      names.push_back(table().columns[static_cast<std::size_t>(j)]);
+  return names;
 }
 
 }  // namespace dpsosp

@@ -9,7 +9,7 @@
 
 #include "dpsosp/core/data_folder.hpp"
 #include "dpsosp/core/errors.hpp"
-#include "dpsosp/problems/data_files.hpp"
+#include "dpsosp/problems/number_table.hpp"
 
 namespace dpsosp {
 namespace {
@@ -66,21 +66,21 @@ GlmData RandhieGlm::load(const std::vector<Index>& rows) const {
   const std::filesystem::path path = data_folder() / files().front();
   std::vector<std::string> columns{"mdvis"};
   for (const Feature& f : features) columns.emplace_back(f.column);
-  const Matrix table = read_csv(path, columns);
-  if (table.rows() != available())
+  const Matrix table = read_table(path, columns).records;
+  if (table.cols() != available())
     throw InputError(
-        fmt::format("{}: {} records, expected {}", path.string(), table.rows(), available()));
+        fmt::format("{}: {} records, expected {}", path.string(), table.cols(), available()));
   const auto count = static_cast<Index>(rows.size());
   GlmData data{Matrix(raw_features(), count), Vector(count)};
   for (Index k = 0; k < count; ++k) {
     const Index row = rows[static_cast<std::size_t>(k)];
-    const double visits = std::max(table(row, 0), 0.0);
+    const double visits = std::max(table(0, row), 0.0);
     data.labels[k] = target == Target::any
                          ? (visits > 0 ? 1.0 : 0.0)
                          : std::clamp(std::log1p(visits) / std::log(101.0), 0.0, 1.0);
     for (Index j = 0; j < raw_features(); ++j)
       data.features(j, k) =
-          std::clamp(table(row, j + 1) / features[static_cast<std::size_t>(j)].largest, 0.0, 1.0) /
+          std::clamp(table(j + 1, row) / features[static_cast<std::size_t>(j)].largest, 0.0, 1.0) /
           3;
   }
   return data;

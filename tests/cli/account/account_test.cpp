@@ -184,6 +184,9 @@ TEST(AccountCommand, SequenceOfEqualMechanismsCostsAsTheirSteps) {
   EXPECT_EQ(parts.err, "");
   EXPECT_EQ(epsilon_in(parts), epsilon_in(whole));
   EXPECT_EQ(nlohmann::json::parse(parts.out).at("sequence").size(), 2U);
+  EXPECT_EQ(epsilon_in(account_sequence("\xEF\xBB\xBF" + one + "100\r\n", "--delta 1e-6 --json")),
+            epsilon_in(whole))
+      << "an editor's byte order mark and line ends";
 }
 
 TEST(AccountCommand, SequenceCostsAtMostTheSumOfItsParts) {
@@ -217,7 +220,7 @@ TEST(AccountCommand, SequenceRejectsBadFilesWithTheirLine) {
     EXPECT_NE(r.err.find(message), std::string::npos) << r.err;
     EXPECT_EQ(std::ranges::count(r.err, '\n'), 1) << r.err;
   }
-  EXPECT_NE(account("--sequence no-such-file --delta 1e-6").err.find("cannot read no-such-file"),
+  EXPECT_NE(account("--sequence no-such-file --delta 1e-6").err.find("no-such-file does not exist"),
             std::string::npos);
 }
 
@@ -258,7 +261,8 @@ TEST(AccountCommand, RejectsBadInputWithCodeTwo) {
       {"--mechanism gaussian --noise-multiplier 1 --delta 0",
        "--delta = 0, expected a number in (0, 1)"},
       {"--mechanism gaussian --noise-multiplier 1 --delta 1", "--delta = 1"},
-      {"--batch /nonexistent.csv", "cannot read"}};
+      {"--batch /nonexistent.csv", "/nonexistent.csv does not exist"},
+      {"--batch /tmp", "/tmp is a folder"}};
   for (const auto& [options, part] : bad) {
     SCOPED_TRACE(options);
     expect_one_error_line(account(options), 2, part);

@@ -20,10 +20,4 @@ struct IdxArray {
 /// \throws InputError "FILE: ..." if the file cannot be read, has another kind or length
 IdxArray read_idx(const std::filesystem::path& file, std::size_t dimensions);
 
-/// The named columns of a comma-separated table of numbers, rows in order. The first row of the
-/// file names all columns.
-/// \throws InputError "FILE, line N: ..." on a missing column, a row of another length or a cell
-/// that is no finite number
-Matrix read_csv(const std::filesystem::path& file, const std::vector<std::string>& columns);
-
 }  // namespace dpsosp

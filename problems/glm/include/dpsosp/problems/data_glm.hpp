@@ -40,6 +40,8 @@ class DataGlmFamily : public ProblemFamily {
   virtual double gap_attained() const = 0;
   /// Files below data_folder().
   virtual std::vector<std::filesystem::path> files() const = 0;
+  /// Rows of the data set that an instance is made of, in its order.
+  std::vector<Index> rows_of(const InstanceSpec& spec) const;
   /// The given records; ‖x‖ ≤ 1 for the raw features, labels in [0, 1].
   virtual GlmData load(const std::vector<Index>& rows) const = 0;
 };
