@@ -15,7 +15,10 @@
 #include <fmt/ranges.h>
 
 #include "dpsosp/core/errors.hpp"
+#include "dpsosp/core/files.hpp"
+#include "dpsosp/core/shell_words.hpp"
 #include "dpsosp/core/text_file.hpp"
+#include "dpsosp/experiments/known_data.hpp"
 #include "dpsosp/experiments/plan.hpp"
 #include "dpsosp/experiments/plan_status.hpp"
 #include "dpsosp/experiments/programs.hpp"
@@ -86,6 +89,17 @@ std::vector<std::string> cards_of_runs(const std::vector<PlannedRun>& runs) {
   return cards;
 }
 
+/// Callers' files of records that these runs are on.
+std::optional<std::vector<std::string>> data_of_runs(const std::vector<PlannedRun>& runs) {
+  std::set<std::string> files;
+  for (const PlannedRun& run : runs)
+    if (const auto* description = run.job.run())
+      if (const fs::path file = known_data(description->data); !file.empty())
+        files.insert(file.string());
+  if (files.empty()) return {};
+  return std::vector<std::string>(files.begin(), files.end());
+}
+
 std::string hours_text(double seconds) {
   return seconds < 3600 ? duration_text(seconds) + " of CPU"
                         : fmt::format("{:.1f} CPU hours", seconds / 3600);
@@ -98,7 +112,7 @@ fs::path last_plan(const ClusterWork& work) {
     if (read_plan(*plan).words == work.plain) return *plan;
   throw InputError(fmt::format("{}: there is no plan of `dpsosp {}` in {}",
                                work.command,
-                               fmt::join(work.plain, " "),
+                               shell_line(work.plain),
                                (work.out / "plans").string()));
 }
 
@@ -111,11 +125,15 @@ void print_queue(const SubmittedJobs& jobs) {
   std::vector<std::string> parts;
   for (const auto& [state, count] : queue.states)
     parts.push_back(fmt::format("{} {}", count, state));
-  std::cout << fmt::format("queue: job {}: {}; then job {}: {}\n",
-                           jobs.array,
-                           parts.empty() ? "ended" : fmt::format("{}", fmt::join(parts, ", ")),
-                           jobs.after,
-                           queue.after.empty() ? "ended" : queue.after);
+  const std::string tasks = parts.empty() ? "ended" : fmt::format("{}", fmt::join(parts, ", "));
+  if (jobs.array.empty() || jobs.after.empty())
+    std::cout << fmt::format("queue: {}: {}\n", to_text(jobs), tasks);
+  else
+    std::cout << fmt::format("queue: job {}: {}; then job {}: {}\n",
+                             jobs.array,
+                             tasks,
+                             jobs.after,
+                             queue.after.empty() ? "ended" : queue.after);
 }
 
 void print_status(const ClusterWork& work) {
@@ -163,10 +181,9 @@ void cancel_plan(const ClusterWork& work) {
     throw InputError(fmt::format("{}: {} was not submitted", work.command, folder.string()));
   cancel(*jobs);
   std::cout << fmt::format(
-      "cancelled: jobs {} and {}; what they computed is kept, and the same command with --slurm "
-      "goes on from there\n",
-      jobs->array,
-      jobs->after);
+      "cancelled: {}; what they computed is kept, and the same command with --slurm goes on from "
+      "there\n",
+      to_text(*jobs));
 }
 
 /// Refuses a second plan of runs that are in the queue, and takes in what earlier ones computed.
@@ -177,7 +194,9 @@ void take_in_earlier(const ClusterWork& work, bool submits) {
     if (!jobs) continue;
     // What runs after the first plan is this very command.
     const char* self = std::getenv("SLURM_JOB_ID");
+    const char* own_name = std::getenv("SLURM_JOB_NAME");
     if (self != nullptr && jobs->after == self) continue;
+    if (own_name != nullptr && jobs->after.empty() && jobs->name == own_name) continue;
     const Queue queue = queue_of(*jobs);
     if (submits && !queue.silence.empty())
       throw InputError(fmt::format(
@@ -186,12 +205,11 @@ void take_in_earlier(const ClusterWork& work, bool submits) {
           plan.string(),
           queue.silence));
     if (!queue.is_empty())
-      throw InputError(fmt::format(
-          "{}: {} is still in the queue (jobs {} and {}); --status shows it, --cancel ends it",
-          work.command,
-          plan.string(),
-          jobs->array,
-          jobs->after));
+      throw InputError(
+          fmt::format("{}: {} is still in the queue ({}); --status shows it, --cancel ends it",
+                      work.command,
+                      plan.string(),
+                      to_text(*jobs)));
   }
   if (!plans.empty()) merge_plans(work.out, plans, work.command);
 }
@@ -217,7 +235,7 @@ std::vector<std::string> sbatch_options(const po::variables_map& map) {
                                   : po::split_unix(map["sbatch"].as<std::string>());
 }
 
-/// Leaves no plan behind that is in no queue.
+/// Leaves no plan behind that can be in no queue.
 SubmittedJobs submitted_or_removed(const fs::path& folder,
                                    const Plan& plan,
                                    const SlurmRequest& request,
@@ -225,7 +243,7 @@ SubmittedJobs submitted_or_removed(const fs::path& folder,
   try {
     return submit(folder, plan, request, scripts);
   } catch (const InputError&) {
-    fs::remove_all(folder);
+    if (!submitted_jobs(folder)) fs::remove_all(folder);
     throw;
   }
 }
@@ -246,7 +264,7 @@ void submit_plan(const po::variables_map& map, const ClusterWork& work) {
   if (missing.known.empty() && missing.unknown.empty()) {
     std::cout << fmt::format("all {} runs are stored; dpsosp {} writes the tables\n",
                              missing.stored,
-                             fmt::join(work.plain, " "));
+                             shell_line(work.plain));
     return;
   }
   Plan plan{.words = work.plain, .threads = processors};
@@ -268,6 +286,7 @@ void submit_plan(const po::variables_map& map, const ClusterWork& work) {
                                     : task_count(runs, processors, request, limits)));
   require_array(tasks, limits);
   plan.cards = cards_of_runs(runs);
+  plan.data = data_of_runs(runs);
   request.after.insert(request.after.end(), {"--threads", std::to_string(processors), "--quiet"});
   const bool plans_again = plan.pilots || work.more();
   if (plans_again) {
@@ -293,16 +312,16 @@ void submit_plan(const po::variables_map& map, const ClusterWork& work) {
   if (!submits) {
     print_what();
     std::cout << fmt::format("tasks: bash {} INDEX, INDEX = 1, …, {}\nthen: bash {}\n",
-                             scripts.task.string(),
+                             shell_word(scripts.task.string()),
                              tasks,
-                             scripts.after.string());
+                             shell_word(scripts.after.string()));
     return;
   }
   const SubmittedJobs jobs = submitted_or_removed(folder, plan, request, scripts);
   print_what();
   std::cout << fmt::format("submitted: job {} computes, then job {} merges and {}\n",
                            jobs.array,
-                           jobs.after,
+                           jobs.after.empty() ? "of unknown number" : jobs.after,
                            plans_again ? "plans the others" : "writes the tables");
 }
 
@@ -313,7 +332,7 @@ void compute_locally(const po::variables_map& map, const ClusterWork& work) {
   std::vector<PlannedRun> runs = std::move(missing.known);
   for (Job& job : missing.unknown) runs.push_back({std::move(job), 1});
   if (runs.empty()) return;
-  const Plan plan{.words = work.plain, .cards = cards_of_runs(runs)};
+  const Plan plan{.words = work.plain, .cards = cards_of_runs(runs), .data = data_of_runs(runs)};
   const fs::path folder = write_plan(work.out, plan, share_out(std::move(runs), processes));
   compute_here(folder, read_plan(folder), this_program(), processes);
   merge_plans(work.out, {folder}, work.command);

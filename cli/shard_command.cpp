@@ -2,20 +2,18 @@
 #include <csignal>
 #include <cstdlib>
 #include <iostream>
-#include <map>
-#include <set>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 #include <unistd.h>
 
 #include "choices.hpp"
 #include "commands.hpp"
 #include "dpsosp/core/errors.hpp"
 #include "dpsosp/core/hidden_files.hpp"
+#include "dpsosp/core/shell_words.hpp"
+#include "dpsosp/experiments/known_data.hpp"
 #include "dpsosp/experiments/plan.hpp"
 #include "dpsosp/experiments/programs.hpp"
 #include "dpsosp/experiments/progress.hpp"
@@ -43,20 +41,15 @@ std::string attempt_name() {
 void require_same_data(const std::filesystem::path& folder,
                        const Plan& plan,
                        const std::vector<Job>& jobs) {
-  std::set<std::pair<std::map<std::string, std::string>, std::string>> compared;
-  for (const Job& job : jobs) {
-    const RunDescription* run = job.run();
-    if (run == nullptr || run->data.empty() ||
-        !compared.emplace(run->problem_settings, run->data).second)
-      continue;
-    if (describe(*run).data != run->data)
+  for (const Job& job : jobs)
+    if (const RunDescription* run = job.run();
+        run != nullptr && !run->data.empty() && known_data(run->data).empty())
       throw InputError(
           fmt::format("shard: {} was planned with other data of {} than are there now; plan again: "
                       "dpsosp {}",
                       folder.string(),
                       run->problem,
-                      fmt::join(plan.words, " ")));
-  }
+                      shell_line(plan.words)));
 }
 
 }  // namespace
@@ -95,6 +88,8 @@ int shard_command(const Arguments& arguments) {
     hide_outputs(real.parent_path().parent_path());
     keep_to_owner();
   }
+  if (plan.data)
+    for (const std::string& file : *plan.data) know_data(file);
   const std::vector<PlannedRun> runs = read_shard(folder, plan, index);
   std::vector<Job> jobs;
   for (const PlannedRun& run : runs) jobs.push_back(run.job);

@@ -18,6 +18,7 @@
 #include "dpsosp/core/hidden_files.hpp"
 #include "dpsosp/experiments/counting_metric.hpp"
 #include "dpsosp/experiments/journal.hpp"
+#include "dpsosp/experiments/known_data.hpp"
 #include "dpsosp/experiments/plan.hpp"
 #include "dpsosp/experiments/plan_status.hpp"
 #include "dpsosp/experiments/programs.hpp"
@@ -27,7 +28,6 @@
 #include "dpsosp/experiments/runner.hpp"
 #include "dpsosp/experiments/sweep_report.hpp"
 #include "dpsosp/experiments/tuning.hpp"
-#include "dpsosp/plots/figure.hpp"
 #include "dpsosp/privacy/accounting/event.hpp"
 #include "dpsosp/report/contents.hpp"
 #include "dpsosp/reproductions/reproductions.hpp"
@@ -106,6 +106,28 @@ Phase next_phase(Sweep sweep, const Store* store) {
 std::unique_ptr<const Store> stored_in(const std::filesystem::path& file) {
   if (!std::filesystem::exists(file)) return nullptr;
   return std::make_unique<const Store>(file, Store::Access::read_only);
+}
+
+/// Lets runs on a caller's file that is not here be described by what the store has of them.
+void take_stored_data(const std::filesystem::path& file) {
+  set_stored_data([file] {
+    std::vector<StoredData> all;
+    const auto store = stored_in(file);
+    if (!store) return all;
+    store->each([&](const StoredRun& run, const Provenance&) {
+      const json d = run.key.description();
+      if (!d.contains("data") || !d.contains("problem_settings")) return;
+      StoredData one{d.at("data"), d.at("problem"), d.at("problem_settings"), d.at("records")};
+      one.problem_settings.erase(own_data_setting);
+      if (std::ranges::find(all, one) == all.end()) all.push_back(std::move(one));
+    });
+    return all;
+  });
+}
+
+void say_stored_data(std::string_view command) {
+  for (const std::string& line : data_notices())
+    std::cerr << fmt::format("{}: {}\n", command, line);
 }
 
 /// Says where a space may be too small.
@@ -203,17 +225,6 @@ Compute with_place(const Sweep& sweep) {
       throw;
     }
   };
-}
-
-/// Whether figures can be drawn as PDF; what a sweep took hours for is not lost over it.
-bool can_print(const std::filesystem::path& folder) {
-  try {
-    plots::require_gnuplot(folder);
-    return true;
-  } catch (const InputError& e) {
-    std::cerr << fmt::format("sweep: figures as SVG alone: {}\n", e.what());
-    return false;
-  }
 }
 
 /// Computes a shard into a journal of its own.
@@ -322,7 +333,9 @@ int sweep_command(const Arguments& arguments) {
   const auto map = parse_options(sweep_description(), arguments);
   const std::filesystem::path out = out_folder(map, "sweep");
   hide_runs_of(out);  // before a program of the sweep is asked for its plan
+  take_stored_data(out / "store.sqlite");
   Sweep sweep = sweep_of(map, "sweep");
+  say_stored_data("sweep");
   const Shard shard = shard_of(map["shard"].as<std::string>());
   use_program_secret_of(out, map.count("dry-run") == 0);
   const std::filesystem::path file = out / "store.sqlite";
@@ -402,10 +415,14 @@ int sweep_command(const Arguments& arguments) {
   warn_of_ends(sweep);
   const report::SweepSource source{map["file"].as<std::vector<std::string>>().front(),
                                    from_word<Scale>(map["scale"].as<std::string>())};
-  const report::WriteOptions options_of_pages{.print = can_print(tables)};
+  const auto notice = [](const std::string& line) { std::cerr << "sweep: " << line << '\n'; };
   for (const auto& written :
-       report::write_sweep(store, Runs(runs), sweep, source, tables, options_of_pages))
+       report::write_sweep(store, Runs(runs), sweep, source, tables, {.print = true}, notice))
     std::cout << written.string() << '\n';
+  const auto failed = [](const StoredRun& run) { return run.status == RunStatus::failed; };
+  if (std::ranges::all_of(runs, failed))
+    throw RunFailed(fmt::format(
+        "all {} runs of the sweep, the first with: {}", runs.size(), runs.front().reason));
   return 0;
 }
 
@@ -413,7 +430,9 @@ int fit_command(const Arguments& arguments) {
   const auto map = parse_options(fit_description(), arguments);
   const std::filesystem::path out = out_folder(map, "fit"), file = out / "store.sqlite";
   hide_runs_of(out);
+  take_stored_data(file);
   Sweep sweep = sweep_of(map, "fit");
+  say_stored_data("fit");
   if (!std::filesystem::exists(file))
     throw InputError(
         fmt::format("fit: there is no {}; `dpsosp sweep` computes the runs first", file.string()));
@@ -429,6 +448,8 @@ int fit_command(const Arguments& arguments) {
   }
   for (const Slope& s : slopes) {
     std::cout << to_text(s) << '\n';
+    if (const std::string moving = moving_constants_text(sweep, s); !moving.empty())
+      std::cout << "  " << moving << '\n';
     if (s.cells.size() >= 3) continue;
     if (const auto other = metric_that_counts(Runs(runs), sweep, s))
       std::cout << fmt::format(
@@ -439,6 +460,17 @@ int fit_command(const Arguments& arguments) {
   }
   return 0;
 }
+
+namespace {
+
+/// \throws InputError where a journal holds no run
+void require_runs_in(const std::filesystem::path& journal) {
+  bool any = false;
+  read_journal(journal, {}, [&](const JournalRow&) { any = true; }, {});
+  if (!any) throw InputError(fmt::format("merge: {} holds no whole run", journal.string()));
+}
+
+}  // namespace
 
 int merge_command(const Arguments& arguments) {
   const auto map = parse_options(merge_description(), arguments);
@@ -455,9 +487,12 @@ int merge_command(const Arguments& arguments) {
       if (found.empty()) throw InputError(fmt::format("merge: {} holds no journals", name));
       journals.insert(journals.end(), found.begin(), found.end());
     } else if (is_journal(path)) {
+      require_runs_in(path);
       journals.push_back(path);
     } else {
-      const Store readable(path, Store::Access::read_only);
+      const RunCounts runs = Store(path, Store::Access::read_only).counts();
+      if (runs.finished + runs.failed == 0)
+        throw InputError(fmt::format("merge: {} holds no runs", name));
       stores.push_back(path);
     }
   }

@@ -11,15 +11,14 @@ set key top right
 set xlabel "records n"
 set ylabel "mean gradient norm"
 
-# A row of the table is: arm, cell ("records = 10000"), solved alpha, error of the estimate, then
-# median, smallest and largest of the metric. Here the arms are numbered, and the cell is its number.
-cells = "'".sweep."/cells-n.csv'"
-rows = "< awk -F, -v OFS=, 'NR > 1 { if ($1 != arm) { arm = $1; k++ } sub(/.*= /, \"\", $2); print k, $0 }' ".cells
-arms = "tail -n +2 ".cells." | cut -d, -f1 | uniq"
+# A row of the table is: arm, records, then median, smallest and largest of the metric. An arm's rows stand together.
+cells = sweep."/cells-n.csv"
+arms = "tail -n +2 '".cells."' | cut -d, -f1 | uniq"
 count = system(arms." | wc -l") + 0
-name(k) = system(arms." | sed -n ".k."p")
-of(k, value) = column(1) == k ? value : NaN
-plot for [k = 1:count] rows using 3:(of(k, column(7))):(of(k, column(8))) \
+array name[count]
+do for [k = 1:count] { name[k] = system(arms." | sed -n ".k."p") }
+of(k, value) = strcol(1) eq name[k] ? value : NaN
+plot for [k = 1:count] cells skip 1 using 2:(of(k, $4)):(of(k, $5)) \
        with filledcurves linetype k fillstyle transparent solid 0.2 noborder notitle, \
-     for [k = 1:count] rows using 3:(of(k, column(6))) \
-       with linespoints linetype k pointtype 7 pointsize 0.5 title name(k)
+     for [k = 1:count] cells skip 1 using 2:(of(k, $3)) \
+       with linespoints linetype k pointtype 7 pointsize 0.5 title name[k]

@@ -128,6 +128,7 @@ def info() -> str:
     return _call("info")
 
 
+_APPLICATION = 0x64707370  # that SQLite keeps in the head of a store
 _OF_SWEEP = ("sweep", "part", "arm", "use")
 _OF_RUN = ("key", "status", "reason")
 
@@ -147,7 +148,7 @@ def frame(path: Path, columns: Optional[Sequence[str]] = None) -> "Any":
     cells = _cells_of(place) if place.is_dir() else None
     asked = None if columns is None else [c for c in columns if cells is None or c not in _OF_SWEEP]
     words, values = ("key, description, status, reason, result", []) if asked is None else _selection(asked)
-    with contextlib.closing(sqlite3.connect(f"file:{file}?mode=ro", uri=True)) as connection:
+    with contextlib.closing(_opened(file)) as connection:
         if cells is None:
             found = connection.execute(f"SELECT {words} FROM runs ORDER BY key", values)
         else:
@@ -164,6 +165,37 @@ def frame(path: Path, columns: Optional[Sequence[str]] = None) -> "Any":
         if columns is None or name in columns:
             made.insert(k if columns is None else list(columns).index(name), name, [cell[name] for cell in cells])
     return made
+
+
+def _opened(file: pathlib.Path) -> sqlite3.Connection:
+    """A store for reading alone, also where nothing may be written. Raises Failed for what is none."""
+    uri = file.resolve().as_uri()
+
+    def opened(how: str) -> sqlite3.Connection:
+        connection = sqlite3.connect(f"{uri}?{how}", uri=True)
+        try:
+            ours = connection.execute("PRAGMA application_id").fetchone()[0] == _APPLICATION
+            connection.execute("SELECT 1 FROM sqlite_master").fetchone()
+        except sqlite3.Error:
+            connection.close()
+            raise
+        if not ours:
+            connection.close()
+            raise Failed(f"{file} is not a store of dpsosp", 2)
+        return connection
+
+    try:
+        try:
+            return opened("mode=ro")
+        except sqlite3.OperationalError:
+            # Readers of a write-ahead log write beside it; a store that nobody has open can do without.
+            log = pathlib.Path(f"{file.resolve()}-wal")
+            if log.exists() and log.stat().st_size > 0:
+                raise Failed(f"{file} has runs in {file}-wal, which cannot be taken in where nothing may be written; "
+                             "copy both files to a folder of your own", 2) from None
+            return opened("immutable=1")
+    except sqlite3.Error as e:
+        raise Failed(f"{file} cannot be read as a store: {e}", 2) from None
 
 
 def _cells_of(folder: pathlib.Path) -> list[dict[str, str]]:

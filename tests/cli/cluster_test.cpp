@@ -29,6 +29,7 @@ class Cluster : public SweepCrash {
     setenv("FAKE", slurm_.path().c_str(), 1);
     program("sbatch", R"(echo "sbatch $*" >>"$FAKE/log"
 [ ! -e "$FAKE/refusal" ] || { cat "$FAKE/refusal" >&2; exit 1; }
+case $*-$(cat "$FAKE/refuses" 2>/dev/null) in *--dependency*-after) echo no >&2; exit 1 ;; esac
 number=$(($(cat "$FAKE/number" 2>/dev/null || echo 4710) + 1)); echo $number >"$FAKE/number"
 [ -e "$FAKE/idle" ] || for word; do
   case $word in
@@ -37,8 +38,8 @@ number=$(($(cat "$FAKE/number" 2>/dev/null || echo 4710) + 1)); echo $number >"$
     --dependency=*) bash "${@: -1}" >>"$FAKE/tasks" 2>&1 || exit ;;
   esac
 done
-echo $number)");
-    program("squeue", R"([ ! -e "$FAKE/queue" ] || cat "$FAKE/queue")");
+sed "s/NUMBER/$number/" "$FAKE/answer" 2>/dev/null || echo $number)");
+    program("squeue", R"(echo "$*" >>"$FAKE/asked"; [ ! -e "$FAKE/queue" ] || cat "$FAKE/queue")");
     program("scancel", R"(echo "scancel $*" >>"$FAKE/log"; rm -f "$FAKE/queue")");
     program("scontrol", R"(echo "MaxArraySize            = 21")");
     program("sinfo", R"(printf 'main*|1:00:00\nlong|infinite\n')");
@@ -221,6 +222,74 @@ TEST_F(Cluster, StatusAndCancelGoByFilesAndQueue) {
   expect_same_tables(s.tables(), finished("whole", 1).tables());
 }
 
+TEST_F(Cluster, FindsTheNumberInWhateverSbatchAnswers) {
+  tell("idle", "");
+  int place = 0;
+  for (const std::string answer : {"This job is charged to 'lab' (balance 12 h)\nNUMBER\n",
+                                   "\n NUMBER \n",
+                                   "NUMBER\r\n",
+                                   "Submitted batch job NUMBER\n",
+                                   "NUMBER;other\n"}) {
+    SCOPED_TRACE(answer);
+    tell("answer", answer);
+    const SweepRun s = sweep(fmt::format("answer-{}", place));
+    EXPECT_EQ(s.run("sweep", "--slurm --tasks 2 --expect 1").code, 0);
+    const auto jobs = nlohmann::json::parse(contents(s.out() / "plans/0001/jobs.json"));
+    EXPECT_EQ(jobs["array"], std::to_string(4711 + 2 * place));
+    EXPECT_EQ(jobs["after"], std::to_string(4712 + 2 * place));
+    EXPECT_EQ(s.run("sweep", "--status").code, 0);
+    EXPECT_EQ(s.run("sweep", "--cancel").code, 0);
+    ++place;
+  }
+  EXPECT_TRUE(lines(contents(slurm_ / "asked")).back().starts_with("--clusters=other "));
+  EXPECT_TRUE(log().ends_with("scancel --clusters=other 4720 4719\n")) << log();
+}
+
+TEST_F(Cluster, ForgetsNothingThatMayBeInTheQueue) {
+  tell("idle", "");
+  const auto name_of = [](const SweepRun& s) -> std::string {
+    return nlohmann::json::parse(contents(s.out() / "plans/0001/jobs.json"))["name"];
+  };
+  // sbatch answers without a number, or gives up waiting for its own answer.
+  for (const char* how : {"answer", "refusal"}) {
+    SCOPED_TRACE(how);
+    tell(how, "it may be so\n");
+    tell("queue", "a name|PENDING\na name|RUNNING\na name|PENDING\n");
+    const SweepRun s = sweep(fmt::format("unclear-{}", how));
+    expect_one_error_line(
+        s.run("sweep", "--slurm --tasks 2 --expect 1"), 2, "may be in the queue all the same");
+    const std::string name = name_of(s);
+    EXPECT_NE(contents(s.out() / "plans/0001/task.sh").find("--job-name=" + name + "\n"),
+              std::string::npos);
+    EXPECT_NE(s.run("sweep", "--status")
+                  .out.find(fmt::format("queue: jobs named {}: 2 pending, 1 running", name)),
+              std::string::npos);
+    expect_one_error_line(
+        s.run("sweep", "--slurm"), 2, "is still in the queue (jobs named " + name);
+    EXPECT_EQ(s.run("sweep", "--cancel").code, 0);
+    EXPECT_TRUE(log().ends_with("scancel --name=" + name + "\n")) << log();
+    fs::remove(slurm_ / how);
+    EXPECT_EQ(s.run("sweep", "--slurm --tasks 2 --expect 1").code, 0);
+    EXPECT_TRUE(fs::exists(s.out() / "plans/0002/jobs.json"));
+  }
+  // What is refused leaves neither a job nor a plan.
+  tell("refuses", "after");
+  const SweepRun s = sweep("half");
+  expect_one_error_line(s.run("sweep", "--slurm --tasks 2 --expect 1"), 2, "slurm: no");
+  EXPECT_NE(lines(log()).back().find("scancel --name=dpsosp-0001-"), std::string::npos) << log();
+  EXPECT_FALSE(fs::exists(s.out() / "plans/0001"));
+}
+
+TEST_F(Cluster, PrintsCommandsThatAShellReadsBack) {
+  const SweepRun s = sweep("it's two words");
+  const Result r = s.run("sweep", "--script-only --tasks 1");
+  EXPECT_EQ(r.code, 0) << r.err;
+  const std::string line = lines(r.out)[1], start = "tasks: ", end = " INDEX, ";
+  const std::string task = line.substr(start.size(), line.find(end) - start.size());
+  const Result computed = run_program("/bin/bash", {"-c", task + " 1"});
+  EXPECT_EQ(computed.code, 0) << task << computed.err;
+}
+
 TEST_F(Cluster, RefusesInOneLineBeforeAnythingIsSubmitted) {
   const SweepRun s = sweep("refused");
   const std::vector<std::pair<std::string, std::string>> cases{
@@ -308,6 +377,12 @@ TEST_F(Cluster, MergeRefusesAMissingShardAndAFlippedByte) {
   flip(journal);
   expect_one_error_line(run_program(built_program("dpsosp"), merge), 2, "is damaged: line ");
   EXPECT_EQ(s.stored(), 39);
+  // A file that is named and gives nothing is a mistake.
+  const fs::path empty = s.out() / "empty.jsonl";
+  std::ofstream(empty) << whole.substr(0, whole.find('\n') + 1);
+  expect_one_error_line(run_program(built_program("dpsosp"), {"merge", empty, "--into", into}),
+                        2,
+                        "empty.jsonl holds no whole run");
   // A torn end is a missing run, which the next attempt computes.
   std::ofstream(journal, std::ios::trunc) << whole.substr(0, whole.size() - 7);
   expect_one_error_line(run_program(built_program("dpsosp"), merge), 2, "lacks 1 of its 39 runs");

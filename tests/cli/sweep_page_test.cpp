@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <string>
+#include <utility>
+#include <vector>
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
@@ -112,6 +116,289 @@ TEST(FitCommand, NamesAMetricByWhichCellsCountWhereTooFewDo) {
   std::ofstream(folder / "saddle.toml") << mended;
   EXPECT_EQ(lines(with("fit").out).size(), 1U) << with("fit").out;
   EXPECT_EQ(with("fit").out.find("cells count"), std::string::npos) << with("fit").out;
+}
+
+/// Many curves of little work: 14 numbers of steps at three sizes.
+const std::string of_many_curves = R"(title = "Many curves"
+metric = "output.gradient_norm"
+seeds = 2
+dimension = 3
+[[arm]]
+name = "A"
+algorithm = "abadi-2016/dp-sgd"
+problem = "cosine-saddle"
+problem_settings = { start = "random" }
+[[part]]
+name = "n"
+axes = [{ "set.steps" = [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14] }, { records = [500, 1000, 2000] }]
+fit = [{ axis = "records", claimed = -0.5 }]
+)";
+
+/// `dpsosp sweep` of a text, with a folder before all others of PATH.
+Result swept(const ScratchFolder& folder,
+             const std::string& toml,
+             const std::string& path,
+             const std::string& out = "out") {
+  std::ofstream(folder / "s.toml") << toml;
+  return run_program("/usr/bin/env",
+                     {"PATH=" + path,
+                      built_program("dpsosp"),
+                      "sweep",
+                      folder / "s.toml",
+                      "--out",
+                      folder / out,
+                      "--quiet"});
+}
+
+TEST(SweepCommand, LosesNothingToAGnuplotThatIsAbsentOldOrBroken) {
+  const ScratchFolder folder;
+  std::filesystem::create_directory(folder / "bin");
+  const std::string usual = "/usr/bin:/bin";
+  int place = 0;
+  for (const char* script :
+       {"", "echo 'line 0: unknown or ambiguous terminal type' >&2; exit 1", "exit 0", "kill $$"}) {
+    SCOPED_TRACE(script);
+    const std::filesystem::path gnuplot = folder.path() / "bin/gnuplot";
+    if (*script != '\0') {
+      std::ofstream(gnuplot) << "#!/bin/sh\ncase $* in *--version*) echo gnuplot 5.4; exit;; esac\n"
+                             << script << '\n';
+      std::filesystem::permissions(gnuplot, std::filesystem::perms::owner_all);
+    }
+    const std::string out = "out-" + std::to_string(place++);
+    const Result r =
+        swept(folder,
+              at_a_saddle,
+              *script == '\0' ? "/nonexistent" : (folder / "bin").string() + ":" + usual,
+              out);
+    EXPECT_EQ(r.code, 0) << r.err;
+    ASSERT_EQ(lines(r.err).size(), 1U) << r.err;
+    EXPECT_TRUE(lines(r.err)[0].starts_with("sweep: figures as SVG alone: ")) << r.err;
+    const std::filesystem::path tables = folder.path() / out / "s";
+    for (const char* file : {"index.html", "index.json", "figure-n.svg", "cells-n.csv"})
+      EXPECT_TRUE(std::filesystem::exists(tables / file)) << file;
+    EXPECT_FALSE(std::filesystem::exists(tables / "figure-n.pdf"));
+    EXPECT_EQ(contents(tables / "index.html").find("figure-n.pdf"), std::string::npos);
+  }
+}
+
+TEST(SweepCommand, DrawsAnyNumberOfCurves) {
+  const ScratchFolder folder;
+  const Result r = swept(folder, of_many_curves, std::getenv("PATH"));
+  EXPECT_EQ(r.code, 0) << r.err;
+  const std::filesystem::path tables = folder.path() / "out/s";
+  const std::string first = contents(tables / "figure-n.svg"),
+                    second = contents(tables / "figure-n-2.svg");
+  EXPECT_NE(first.find("(set.steps = 13)"), std::string::npos);
+  EXPECT_EQ(first.find("(set.steps = 14)"), std::string::npos);
+  EXPECT_NE(second.find("(set.steps = 14)"), std::string::npos);
+  EXPECT_NE(contents(tables / "index.html").find("figure-n-2.svg"), std::string::npos);
+}
+
+TEST(SweepCommand, WritesCellsForPrograms) {
+  const ScratchFolder folder;
+  ASSERT_EQ(swept(folder, of_many_curves, std::getenv("PATH")).code, 0);
+  for (const char* file :
+       {"out/s/cells-n.csv", "out/s/slopes.csv", "out/s/exponents.csv", "out/s/used-n.csv"}) {
+    const auto rows = lines(contents(folder / file));
+    for (const char c : rows.at(0))
+      EXPECT_TRUE(c > ' ' && c < 0x7f) << "a name with " << c << " in " << rows[0];
+    for (const std::string& row : rows)
+      EXPECT_EQ(row.find("–"), std::string::npos) << "what is missing is empty: " << row;
+  }
+  const auto cells = lines(contents(folder / "out/s/cells-n.csv"));
+  ASSERT_EQ(cells.size(), 43U);
+  EXPECT_TRUE(cells[0].starts_with(
+      "arm,set.steps,records,output.gradient_norm.median,output.gradient_norm.low,"))
+      << cells[0];
+  for (const auto& [row, start] :
+       {std::pair<std::size_t, std::string>{1, "A,1,500,"}, {42, "A,14,2000,"}}) {
+    ASSERT_TRUE(cells[row].starts_with(start)) << cells[row];
+    EXPECT_GT(std::stod(cells[row].substr(start.size())), 0) << cells[row];
+  }
+}
+
+TEST(SweepCommand, SaysInItsOwnWordsWhyThereIsNoSlopeAndNoFigure) {
+  const ScratchFolder folder;
+  struct Case {
+    std::string metric, seeds, sizes, settings, slope, notice;
+    int code;
+  };
+  for (const Case& c :
+       std::vector<Case>{{"output.gradient_norm",
+                          "2",
+                          "[500, 1000]",
+                          "steps = 5",
+                          "no slope (two cells along records, and a slope needs three)",
+                          "",
+                          0},
+                         {"output.gradient_norm",
+                          "1",
+                          "[500, 1000, 2000]",
+                          "steps = 5",
+                          "records = 500: it has one seed; an interval needs two",
+                          "",
+                          0},
+                         {"output.lambda_min",
+                          "2",
+                          "[500, 1000, 2000]",
+                          "steps = 1",
+                          "records = 500: a value is -",
+                          "There is no figure of part n. 3 of 3 cells: the median",
+                          0},
+                         {"output.gradient_norm",
+                          "2",
+                          "[500, 1000, 2000]",
+                          "steps = 5, step_size = 1e300",
+                          "records = 500: all 2 runs failed (certificate: the value is not finite)",
+                          "There is no figure of part n. 3 of 3 cells: all runs failed",
+                          1}}) {
+    SCOPED_TRACE(c.slope);
+    std::filesystem::remove_all(folder.path() / "out");
+    const std::string toml = fmt::format(
+        "title = \"T\"\nmetric = \"{}\"\nseeds = {}\ndimension = 4\nsettings = {{ {} }}\n"
+        "[[arm]]\nname = \"A\"\nalgorithm = \"abadi-2016/dp-sgd\"\nproblem = \"double-well\"\n"
+        "[[part]]\nname = \"n\"\naxes = [{{ records = {} }}]\nfit = [{{ axis = \"records\" }}]\n",
+        c.metric,
+        c.seeds,
+        c.settings,
+        c.sizes);
+    const Result r = swept(folder, toml, std::getenv("PATH"));
+    EXPECT_EQ(r.code, c.code) << r.err;
+    EXPECT_NE(r.err.find(c.notice), std::string::npos) << r.err;
+    if (c.code != 0) {
+      EXPECT_NE(r.err.find("run failed: all 6 runs of the sweep, the first with: certificate"),
+                std::string::npos)
+          << r.err;
+    }
+    const std::string page = contents(folder / "out/s/index.html");
+    EXPECT_EQ(page.find("There is no figure") != std::string::npos, !c.notice.empty());
+    const Result fit =
+        run_program(built_program("dpsosp"), {"fit", folder / "s.toml", "--out", folder / "out"});
+    EXPECT_NE(fit.out.find(c.slope), std::string::npos) << fit.out;
+  }
+}
+
+TEST(SweepCommand, NamesConstantsThatMoveAlongAnAxisAndTellsDirectionsApart) {
+  const ScratchFolder folder;
+  const std::string toml = R"(title = "Rates"
+metric = "output.gradient_norm"
+seeds = 2
+records = 20000
+[[arm]]
+name = "A"
+algorithm = "abadi-2016/dp-sgd"
+problem = "cosine-saddle"
+problem_settings = { start = "random" }
+settings = { steps = 20 }
+[[part]]
+name = "d"
+axes = [{ dimension = [4, 16, 64] }]
+fit = [{ axis = "dimension", claimed = 0.5 }]
+[[part]]
+name = "e"
+axes = [{ epsilon = [0.5, 1, 2] }]
+fit = [{ axis = "epsilon", claimed = -0.5 }]
+)";
+  ASSERT_EQ(swept(folder, toml, std::getenv("PATH")).code, 0);
+  for (const char* file : {"exponents.md", "exponents.tex"}) {
+    const std::string table = contents(folder / (std::string("out/s/") + file));
+    EXPECT_NE(table.find("lipschitz from 2 to 8, exponent +0.500"), std::string::npos) << table;
+    EXPECT_NE(table.find("a smaller exponent than claimed is worse"), std::string::npos) << table;
+  }
+  const Result fit =
+      run_program(built_program("dpsosp"), {"fit", folder / "s.toml", "--out", folder / "out"});
+  EXPECT_NE(fit.out.find("  constants of cosine-saddle move along dimension: "), std::string::npos)
+      << fit.out;
+}
+
+/// A sweep on a table of one's own, and what becomes of it where the table is not.
+class OwnTable : public testing::Test {
+ protected:
+  OwnTable() {
+    write_table("0.5,0,1");
+    write_sweep("plain.csv");
+  }
+  void write_table(const std::string& last) const {
+    folder_.write("study/plain.csv", "a,b,y\n1,0,0\n0,1,1\n1,1,0\n0.2,0.3,1\n" + last + "\n");
+  }
+  void write_sweep(const std::string& data) const {
+    folder_.write("study/own.toml",
+                  "title = \"Own\"\nmetric = \"output.gradient_norm\"\nseeds = 2\ndelta = 1e-3\n"
+                  "settings = { steps = 5 }\n[[arm]]\nname = \"A\"\n"
+                  "algorithm = \"abadi-2016/dp-sgd\"\nproblem = \"own-glm\"\n"
+                  "problem_settings = { data = \"" +
+                      data +
+                      "\", label = \"y\", loss = \"logistic\", longest = 2 }\n"
+                      "[[part]]\nname = \"e\"\naxes = [{ epsilon = [0.5, 1, 2] }]\n"
+                      "fit = [{ axis = \"epsilon\" }]\n");
+  }
+  Result with(const std::string& command,
+              const std::string& option = "--scale=quick",
+              const std::string& out = "out") const {
+    return run_program(built_program("dpsosp"),
+                       {command, folder_ / "study/own.toml", "--out", folder_ / out, option});
+  }
+  void expect_stored() const {
+    const Result r = with("sweep", "--dry-run");
+    EXPECT_EQ(r.code, 0) << r.err;
+    EXPECT_NE(r.out.find("6 runs, 6 of them stored"), std::string::npos) << r.out;
+  }
+
+  ScratchFolder folder_;
+};
+
+TEST_F(OwnTable, IsKnownByItsContentWhereverItLies) {
+  ASSERT_EQ(with("sweep").code, 0) << "beside the sweep, which is called from elsewhere";
+  std::filesystem::copy(folder_ / "study/plain.csv", folder_ / "study/renamed.csv");
+  for (const std::string name :
+       {"plain.csv", "./plain.csv", "../study/renamed.csv", "ABSOLUTE/renamed.csv"}) {
+    SCOPED_TRACE(name);
+    write_sweep(name.starts_with("ABSOLUTE") ? (folder_ / "study/renamed.csv").string() : name);
+    expect_stored();
+  }
+}
+
+TEST_F(OwnTable, IsNotNeededForStoredRuns) {
+  ASSERT_EQ(with("sweep").code, 0);
+  const Result fit = with("fit");
+  ASSERT_EQ(fit.code, 0) << fit.err;
+  const std::string cells = contents(folder_ / "out/own/cells-e.csv");
+  std::filesystem::remove(folder_ / "study/plain.csv");
+  const auto expect_all_there = [&](const std::string& out) {
+    const Result again = with("fit", "--scale=quick", out);
+    EXPECT_EQ(again.code, 0) << again.err;
+    EXPECT_EQ(again.out, fit.out);
+    EXPECT_EQ(lines(again.err).size(), 1U) << again.err;
+    EXPECT_NE(again.err.find("the runs are those of the file with SHA-256 "), std::string::npos);
+  };
+  expect_all_there("out");
+  expect_stored();
+  std::filesystem::remove_all(folder_ / "out/own");
+  EXPECT_EQ(with("sweep").code, 0);
+  EXPECT_EQ(contents(folder_ / "out/own/cells-e.csv"), cells);
+  folder_.write("travelled/empty", "");
+  std::filesystem::copy(folder_ / "out/store.sqlite", folder_ / "travelled/store.sqlite");
+  expect_all_there("travelled");
+  expect_one_error_line(with("fit", "--scale=quick", "nowhere"), 2, "plain.csv");
+}
+
+TEST_F(OwnTable, IsNotGuessedAmongSeveral) {
+  ASSERT_EQ(with("sweep").code, 0);
+  const Result first = with("fit");
+  write_table("0.5,0,0");
+  ASSERT_EQ(with("sweep").code, 0);
+  EXPECT_NE(with("fit").out, first.out);
+  std::filesystem::remove(folder_ / "study/plain.csv");
+  const Result refused = with("fit");
+  expect_one_error_line(refused, 2, "runs of several files are stored");
+  int found = 0;
+  for (std::size_t at = 0; (at = refused.err.find("sha256:", at)) != std::string::npos; ++at) {
+    write_sweep(refused.err.substr(at, 19));
+    const Result named = with("fit");
+    EXPECT_EQ(named.code, 0) << named.err;
+    found += named.out == first.out;
+  }
+  EXPECT_EQ(found, 1);
 }
 
 TEST(SweepCommand, DryRunTellsHowFarSeedsMayGrow) {

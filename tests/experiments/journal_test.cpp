@@ -147,6 +147,32 @@ TEST_F(Journals, LeaveOutAnEndOfZeros) {
   EXPECT_EQ(journal_state(file)->done, 3U);
 }
 
+TEST_F(Journals, RefuseEachLineThatWasWrittenToItsEndAndDoesNotCheck) {
+  const fs::path file = written({0, 1, 2});
+  const std::string whole = contents(file);
+  for (std::size_t place = whole.rfind('\n', whole.size() - 2) + 1; place < whole.size() - 1;
+       ++place) {
+    std::string damaged = whole;
+    damaged[place] = static_cast<char>(damaged[place] ^ 1);
+    std::ofstream(file, std::ios::binary | std::ios::trunc) << damaged;
+    EXPECT_NE(refusal_of([&] { merged({file}); }).find(" is damaged: line 5 "), std::string::npos)
+        << place;
+  }
+  EXPECT_EQ(notices_, std::vector<std::string>{});
+}
+
+TEST_F(Journals, AreReadWithEndsOfLinesFromElsewhere) {
+  const fs::path file = written({0, 1, 2});
+  const std::string direct = stored(folder_ / "direct.sqlite", {0, 1, 2});
+  std::string text = contents(file);
+  for (std::size_t at = 0; (at = text.find('\n', at)) != std::string::npos; at += 2)
+    text.replace(at, 1, "\r\n");
+  std::ofstream(file, std::ios::binary | std::ios::trunc) << text;
+  EXPECT_EQ(merged({file}), direct);
+  EXPECT_EQ(notices_, std::vector<std::string>{});
+  EXPECT_EQ(journal_state(file)->done, 3U);
+}
+
 TEST_F(Journals, RefuseAFlippedByteInTheMiddleByName) {
   const fs::path file = written(first_seeds(4));
   const std::string whole = contents(file);

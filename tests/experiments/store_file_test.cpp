@@ -156,6 +156,32 @@ TEST(StoreFile, ReadsStoreInUnwritableFolder) {
   EXPECT_EQ(Store(file, Store::Access::read_only).find(run.key).value().result, 7);
 }
 
+TEST(StoreFile, SaysThatRunsBesideItCannotBeTakenInWhereNothingMayBeWritten) {
+  const TemporaryFolder folder;
+  const fs::path file = folder / "s.sqlite";
+  Store(file).put(finished_run({{"seed", 1}}, 7), provenance());
+  std::ofstream(file.string() + "-wal") << "runs";
+  fs::permissions(folder.path(), everyone_reads_and_enters);
+  const OrdinaryUser user;
+  EXPECT_NE(refusal_of([&] {
+              Store(file, Store::Access::read_only);
+            }).find("copy both files to a folder of your own"),
+            std::string::npos);
+}
+
+TEST(StoreFile, PathIsNoAddress) {
+  const TemporaryFolder folder;
+  const fs::path before = fs::current_path();
+  fs::current_path(folder.path());
+  const StoredRun run = finished_run({{"seed", 1}}, 7);
+  for (const char* name : {":memory:", "file:a%41.sqlite", "file:b.sqlite?mode=memory", "c#d"}) {
+    Store(name).put(run, provenance());
+    EXPECT_EQ(Store(name, Store::Access::read_only).counts().finished, 1U) << name;
+    EXPECT_TRUE(fs::exists(folder.path() / name)) << name;
+  }
+  fs::current_path(before);
+}
+
 TEST(StoreFile, ReadOnlyAccessCreatesAndChangesNothing) {
   const TemporaryFolder folder;
   EXPECT_NE(refusal_of([&] {

@@ -45,8 +45,12 @@ class DataFrame:
     def __getitem__(self, name):
         return list(self.data[name])
 TEXT
-PYTHONPATH=$folder/modules /usr/bin/python3 - "$folder/out" "$source/python/dpsosp/experiments.py" <<'TEXT'
+PYTHONDONTWRITEBYTECODE=1 PYTHONPATH=$folder/modules /usr/bin/python3 - "$folder/out" "$source/python/dpsosp/experiments.py" <<'TEXT'
 import importlib.util
+import os
+import pathlib
+import shutil
+import sqlite3
 import sys
 
 out, module = sys.argv[1:]
@@ -82,4 +86,68 @@ try:
     raise AssertionError("no sweep")
 except dpsosp.Failed as e:
     assert "expected" in str(e), e
+
+# What stands in a path is no part of an address, and reading makes no other files.
+place = pathlib.Path(out).parent / "paths"
+few = place / "pA/store.sqlite"
+names = ["pA", "p%41", "run#1", "q?mode=rwc", "two words", "ä", "file:x"]
+for name in names:
+    (place / name).mkdir(parents=True)
+    shutil.copy(out + "/store.sqlite", place / name / "store.sqlite")
+with sqlite3.connect(few) as connection:
+    connection.execute("DELETE FROM runs WHERE rowid > 3")
+connection.close()
+os.chdir(place)
+for name in names:
+    for path in (name + "/store.sqlite", place / name / "store.sqlite"):
+        assert len(dpsosp.frame(path)["key"]) == (3 if name == "pA" else len(store["key"])), path
+assert sorted(os.listdir()) == sorted(names), os.listdir()
+for name in names:
+    beside = {"store.sqlite", "store.sqlite-shm", "store.sqlite-wal"}  # of readers of a write-ahead log
+    assert set(os.listdir(name)) <= beside, os.listdir(name)
+
+
+def refusal(path):
+    try:
+        dpsosp.frame(path)
+    except dpsosp.Failed as e:
+        return str(e)
+    raise AssertionError(path)
+
+
+pathlib.Path("none").touch()
+sqlite3.connect("other").execute("CREATE TABLE runs(key)").connection.close()
+pathlib.Path("text").write_text("no store " * 100)
+assert "is not a store of dpsosp" in refusal("none") and "is not a store of dpsosp" in refusal("other")
+assert "text cannot be read as a store: " in refusal("text"), refusal("text")
+
+# Where nothing may be written; the file in WAL has all its runs, or says that it has not.
+for name in ("kept", "killed"):
+    (place / name).mkdir()
+    shutil.copy(out + "/store.sqlite", place / name / "store.sqlite")
+    if name == "killed":
+        (place / name / "store.sqlite-wal").write_bytes(b"runs")
+    (place / name).chmod(0o555)
+for folder in (place, *list(place.parents)[:1]):
+    folder.chmod(0o755)
+
+
+def as_anybody():
+    if os.geteuid() == 0:
+        os.seteuid(65534)
+
+
+pid = os.fork()
+if pid == 0:
+    try:
+        as_anybody()
+        assert len(dpsosp.frame("kept/store.sqlite")["key"]) == len(store["key"])
+        assert "copy both files to a folder of your own" in refusal("killed/store.sqlite")
+        os._exit(0)
+    except BaseException as e:
+        print(repr(e), file=sys.stderr)
+    os._exit(1)
+assert os.waitpid(pid, 0)[1] == 0
+for name in ("kept", "killed"):
+    (place / name).chmod(0o755)
 TEXT

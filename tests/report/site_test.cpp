@@ -185,6 +185,38 @@ TEST(Site, RejectsBadInputBeforeWriting) {
   EXPECT_NE(refused(bad_figure), "");
 }
 
+TEST(ExhibitAlone, LosesAFigureAndNoTable) {
+  const ScratchFolder scratch;
+  ExhibitPage exhibit = sample_site().exhibits.front();
+  exhibit.folder.clear();
+  exhibit.figures.resize(1);
+  for (const char* id : {"figure-b", "figure-c", "figure-d"}) {
+    exhibit.figures.push_back(exhibit.figures.front());
+    exhibit.figures.back().id = id;
+  }
+  plots::Figure& bad = exhibit.figures.back();
+  bad.panels.front().y.scale = plots::Scale::log;
+  bad.panels.front().series.front().y.front() = -1;
+  std::vector<std::string> notices;
+  const auto written = write_exhibit(exhibit,
+                                     sample_site(),
+                                     scratch.path(),
+                                     {.print = true, .gnuplot = "no-gnuplot"},
+                                     [&](const std::string& line) { notices.push_back(line); });
+  ASSERT_EQ(notices.size(), 2U);
+  EXPECT_TRUE(notices[0].starts_with("The figure figure-d is missing: ")) << notices[0];
+  EXPECT_TRUE(notices[1].starts_with("figures as SVG alone: ")) << notices[1];
+  for (const fs::path& file : written) EXPECT_TRUE(fs::is_regular_file(file)) << file;
+  EXPECT_EQ(written.back(), scratch.path() / "index.html");
+  for (const plots::Table& t : exhibit.tables)
+    EXPECT_TRUE(fs::exists(scratch.path() / (t.id + ".csv"))) << t.id;
+  EXPECT_TRUE(fs::exists(scratch.path() / "figure-c.svg"));
+  EXPECT_FALSE(fs::exists(scratch.path() / "figure-d.svg"));
+  const std::string html = read_file(scratch.path() / "index.html");
+  EXPECT_NE(html.find("The figure figure-d is missing"), std::string::npos);
+  EXPECT_EQ(html.find("More figures"), std::string::npos) << "a page alone shows all in one place";
+}
+
 TEST(Site, RejectsUnwritableFolderInOneLine) {
   const ScratchFolder scratch;
   write_file(scratch.path() / "file", "x");

@@ -10,10 +10,10 @@
 #include <utility>
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include "dpsosp/core/errors.hpp"
 #include "dpsosp/core/files.hpp"
+#include "dpsosp/core/shell_words.hpp"
 #include "dpsosp/experiments/json_members.hpp"
 #include "dpsosp/experiments/provenance.hpp"
 #include "dpsosp/experiments/sha256.hpp"
@@ -206,7 +206,7 @@ void require_same_program(const fs::path& folder, const Plan& plan) {
                   plan.binary.substr(0, 12),
                   build.program_version,
                   build.binary.substr(0, 12),
-                  fmt::join(plan.words, " ")));
+                  shell_line(plan.words)));
 }
 
 }  // namespace dpsosp

@@ -4,15 +4,16 @@
 #include <algorithm>
 #include <cctype>
 #include <cmath>
+#include <regex>
 #include <sstream>
 #include <utility>
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include "child_process.hpp"
 #include "dpsosp/core/errors.hpp"
 #include "dpsosp/core/files.hpp"
+#include "dpsosp/core/shell_words.hpp"
 #include "dpsosp/experiments/json_members.hpp"
 #include "dpsosp/experiments/progress.hpp"
 #include "dpsosp/experiments/runner.hpp"
@@ -47,28 +48,6 @@ std::vector<std::string> split_lines(const std::string& text) {
 std::string first_line(const ProgramAnswer& answer) {
   const auto lines = split_lines(answer.err.empty() ? answer.out : answer.err);
   return lines.empty() ? fmt::format("exit code {}", answer.code) : lines.front();
-}
-
-/// A word as bash reads it back.
-std::string quoted(const std::string& word) {
-  const bool plain = !word.empty() && std::ranges::all_of(word, [](unsigned char c) {
-    return std::isalnum(c) != 0 ||
-           std::string_view("-_./=,:+@%").find(static_cast<char>(c)) != std::string_view::npos;
-  });
-  if (plain) return word;
-  std::string text = "'";
-  for (const char c : word)
-    if (c == '\'')
-      text += "'\\''";
-    else
-      text += c;
-  return text + "'";
-}
-
-std::string command_text(const std::vector<std::string>& words) {
-  std::vector<std::string> all;
-  std::ranges::transform(words, std::back_inserter(all), quoted);
-  return fmt::format("{}", fmt::join(all, " "));
 }
 
 /// A path as sbatch reads it back in a line of a script, where % stands for parts of the job.
@@ -148,6 +127,13 @@ double notice(const Plan& plan, const SlurmRequest& request, double limit) {
   return std::min({std::max(least_notice, 2 * longest), limit / 2, most_notice});
 }
 
+/// A name that the jobs of this plan have, and no others.
+std::string job_name(const fs::path& folder) {
+  constexpr std::size_t digits = 8;
+  return fmt::format(
+      "dpsosp-{}-{}", folder.filename().string(), plan_hash(folder).substr(0, digits));
+}
+
 std::string script_head(const fs::path& folder,
                         const std::string& log,
                         double seconds,
@@ -155,7 +141,7 @@ std::string script_head(const fs::path& folder,
                         const SlurmRequest& request) {
   std::string text = fmt::format(
       "#!/bin/bash\n"
-      "#SBATCH --job-name=dpsosp-{}\n"
+      "#SBATCH --job-name={}\n"
       "#SBATCH --ntasks=1 --cpus-per-task={}\n"
       "#SBATCH --time={}\n"
       "#SBATCH --requeue --open-mode=append\n"
@@ -163,13 +149,13 @@ std::string script_head(const fs::path& folder,
       "#SBATCH --output={}\n"
       "cd {}\n"
       "dpsosp=({})\n",
-      folder.filename().string(),
+      job_name(folder),
       plan.threads,
       clock_text(seconds),
       notice(plan, request, seconds),
       in_sbatch_line(request.where / folder / "log", log),
-      quoted(request.where.string()),
-      quoted(request.program.string()));
+      shell_word(request.where.string()),
+      shell_word(request.program.string()));
   if (!request.prologue.empty()) {
     text += request.prologue;
     if (!text.ends_with('\n')) text += '\n';
@@ -202,8 +188,8 @@ if [ "$signal" = USR1 ] && [[ $code =~ ^1(43|38)$ ]] && [ "${{SLURM_RESTART_COUN
 fi
 exit "$code"
 )",
-                    quoted((request.out / "checkpoints").string()),
-                    quoted(folder.string()),
+                    shell_word((request.out / "checkpoints").string()),
+                    shell_word(folder.string()),
                     plan.threads);
 }
 
@@ -214,15 +200,41 @@ std::string after_script(const fs::path& folder,
   std::string text = head;
   if (!plan.pilots)
     text += fmt::format("\"${{dpsosp[@]}}\" merge {} --into {} || exit\n",
-                        quoted(folder.string()),
-                        quoted((request.out / "store.sqlite").string()));
-  return text + fmt::format("exec \"${{dpsosp[@]}}\" {}\n", command_text(request.after));
+                        shell_word(folder.string()),
+                        shell_word((request.out / "store.sqlite").string()));
+  return text + fmt::format("exec \"${{dpsosp[@]}}\" {}\n", shell_line(request.after));
 }
 
-/// Submits a script. \return the job's number
-std::string sbatch(const std::vector<std::string>& options,
-                   const SlurmRequest& request,
-                   const fs::path& script) {
+/// The number of a job, and its cluster where the answer says one.
+struct JobNumber {
+  std::string number;
+  std::optional<std::string> cluster;
+};
+
+/// The last line of an answer of sbatch that is a number, "number;cluster", or says that it is one;
+/// sites print lines of their own. The number is empty where no line is.
+JobNumber number_in(const std::string& answer) {
+  static const std::regex line_of_job(
+      R"(\s*(?:Submitted batch job\s+)?(\d+)\s*(?:;\s*(\S+?)|\s+on cluster\s+(\S+?))?\s*)");
+  JobNumber job;
+  for (const std::string& line : split_lines(answer)) {
+    std::smatch parts;
+    if (!std::regex_match(line, parts, line_of_job)) continue;
+    job = {.number = parts[1], .cluster = {}};
+    for (const std::size_t k : {2U, 3U})
+      if (parts[k].matched) job.cluster = parts[k];
+  }
+  return job;
+}
+
+/// What sbatch answered to a script.
+struct Submission {
+  JobNumber job;
+  std::optional<std::string> refusal;
+};
+Submission sbatch(const std::vector<std::string>& options,
+                  const SlurmRequest& request,
+                  const fs::path& script) {
   std::vector<std::string> words{"sbatch", "--parsable"};
   words.insert(words.end(), options.begin(), options.end());
   words.insert(words.end(), request.sbatch.begin(), request.sbatch.end());
@@ -232,12 +244,18 @@ std::string sbatch(const std::vector<std::string>& options,
     throw InputError(
         "slurm: there is no sbatch here; --script-only writes the scripts for another scheduler, "
         "and --local N computes on this machine");
-  if (answer.code != 0) throw InputError(fmt::format("slurm: {}", first_line(answer)));
-  const std::string id = answer.out.substr(0, answer.out.find_first_of(";\n"));
-  if (id.empty() || !std::ranges::all_of(id, [](unsigned char c) { return std::isdigit(c) != 0; }))
-    throw InputError(
-        fmt::format("slurm: sbatch answered '{}', expected a job's number", answer.out));
-  return id;
+  Submission submission{.job = number_in(answer.out), .refusal = {}};
+  if (answer.code != 0 && submission.job.number.empty()) submission.refusal = first_line(answer);
+  return submission;
+}
+
+bool are_numbered(const SubmittedJobs& jobs) { return !jobs.array.empty() && !jobs.after.empty(); }
+
+/// How the jobs are asked for.
+std::vector<std::string> question(const SubmittedJobs& jobs, const char* program) {
+  std::vector<std::string> words{program};
+  if (jobs.cluster) words.push_back("--clusters=" + *jobs.cluster);
+  return words;
 }
 
 fs::path jobs_file(const fs::path& folder) { return folder / "jobs.json"; }
@@ -346,32 +364,57 @@ Scripts write_scripts(const fs::path& folder,
   return scripts;
 }
 
+std::string to_text(const SubmittedJobs& jobs) {
+  if (are_numbered(jobs)) return fmt::format("jobs {} and {}", jobs.array, jobs.after);
+  if (jobs.name) return fmt::format("jobs named {}", *jobs.name);
+  return jobs.array.empty() ? "jobs of unknown numbers"
+                            : fmt::format("job {} and one of unknown number", jobs.array);
+}
+
 SubmittedJobs submit(const fs::path& folder,
                      const Plan& plan,
                      const SlurmRequest& request,
                      const Scripts& scripts) {
-  SubmittedJobs jobs;
-  jobs.array =
+  SubmittedJobs jobs{.array = {}, .after = {}, .cluster = {}, .name = {}};
+  // A name that the caller chose may be that of other jobs.
+  if (sbatch_option(request.sbatch, "job-name", 'J').empty()) jobs.name = job_name(folder);
+  const auto remember = [&] {
+    try {
+      write_file(jobs_file(folder), write_json(jobs).dump() + '\n');
+    } catch (const std::exception&) {
+      cancel(jobs);
+      throw;
+    }
+  };
+  const Submission array =
       sbatch({fmt::format("--array=1-{}{}",
                           plan.shards.size(),
                           request.at_a_time > 0 ? fmt::format("%{}", request.at_a_time) : "")},
              request,
              scripts.task);
-  try {
-    jobs.after =
-        sbatch({fmt::format("--dependency=afterok:{}", jobs.array), "--kill-on-invalid-dep=yes"},
-               request,
-               scripts.after);
-  } catch (const InputError&) {
-    ask_program({"scancel", jobs.array});
-    throw;
+  // sbatch may have given up waiting for the answer to what it had submitted.
+  if (array.refusal && (!jobs.name || queue_of(jobs).is_empty()))
+    throw InputError(fmt::format("slurm: {}", *array.refusal));
+  jobs.array = array.job.number;
+  jobs.cluster = array.job.cluster;
+  remember();
+  if (jobs.array.empty())
+    throw InputError(fmt::format(
+        "slurm: {}; {} may be in the queue all the same, and what merges is not: --status shows "
+        "them, --cancel ends them, and once they have ended the same command goes on from there",
+        array.refusal.value_or("no line of what sbatch answered is the number of a job"),
+        to_text(jobs)));
+  const Submission after =
+      sbatch({fmt::format("--dependency=afterok:{}", jobs.array), "--kill-on-invalid-dep=yes"},
+             request,
+             scripts.after);
+  if (after.refusal) {
+    cancel(jobs);  // where it cannot, the file is left
+    fs::remove(jobs_file(folder));
+    throw InputError(fmt::format("slurm: {}", *after.refusal));
   }
-  try {
-    write_file(jobs_file(folder), write_json(jobs).dump() + '\n');
-  } catch (const std::exception&) {
-    ask_program({"scancel", jobs.after, jobs.array});
-    throw;
-  }
+  jobs.after = after.job.number;
+  remember();
   return jobs;
 }
 
@@ -390,11 +433,18 @@ std::optional<SubmittedJobs> submitted_jobs(const fs::path& folder) {
 
 Queue queue_of(const SubmittedJobs& jobs) {
   Queue queue;
-  const ProgramAnswer answer = ask_program({"squeue",
-                                            "--noheader",
-                                            "--array",
-                                            "--format=%F|%T",
-                                            fmt::format("--jobs={},{}", jobs.array, jobs.after)});
+  std::vector<std::string> words = question(jobs, "squeue");
+  words.insert(words.end(), {"--noheader", "--array"});
+  if (are_numbered(jobs)) {
+    words.insert(words.end(),
+                 {"--format=%F|%T", fmt::format("--jobs={},{}", jobs.array, jobs.after)});
+  } else if (jobs.name) {
+    words.insert(words.end(), {"--format=%j|%T", "--name=" + *jobs.name});
+  } else {
+    queue.silence = "sbatch's answer had no number of a job";
+    return queue;
+  }
+  const ProgramAnswer answer = ask_program(words);
   if (answer.code == 127) {
     queue.silence = "there is no squeue here";
     return queue;
@@ -408,7 +458,9 @@ Queue queue_of(const SubmittedJobs& jobs) {
   for (const std::string& line : split_lines(answer.out)) {
     const auto bar = line.find('|');
     if (bar == std::string::npos) continue;
-    std::string state = line.substr(bar + 1);
+    const auto parts = split_words(line.substr(bar + 1));
+    if (parts.empty()) continue;
+    std::string state = parts.front();
     std::ranges::transform(state, state.begin(), [](unsigned char c) { return std::tolower(c); });
     if (line.substr(0, bar) == jobs.after)
       queue.after = state;
@@ -419,7 +471,18 @@ Queue queue_of(const SubmittedJobs& jobs) {
 }
 
 void cancel(const SubmittedJobs& jobs) {
-  const ProgramAnswer answer = ask_program({"scancel", jobs.after, jobs.array});
+  std::vector<std::string> words = question(jobs, "scancel");
+  if (are_numbered(jobs))
+    words.insert(words.end(), {jobs.after, jobs.array});
+  else if (jobs.name)
+    words.push_back("--name=" + *jobs.name);
+  else if (!jobs.array.empty())
+    words.push_back(jobs.array);
+  else
+    throw InputError(
+        "slurm: sbatch's answer had no number of a job; cancel what squeue shows by hand, then "
+        "remove jobs.json of the plan");
+  const ProgramAnswer answer = ask_program(words);
   if (answer.code == 127) throw InputError("slurm: there is no scancel here");
   if (answer.code != 0) throw InputError(fmt::format("slurm: {}", first_line(answer)));
 }

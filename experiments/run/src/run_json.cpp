@@ -11,6 +11,7 @@
 
 #include "dpsosp/experiments/json_members.hpp"
 #include "dpsosp/experiments/json_number.hpp"
+#include "dpsosp/experiments/known_data.hpp"
 #include "dpsosp/problems/problem.hpp"
 #include "dpsosp/problems/registry.hpp"
 
@@ -235,7 +236,10 @@ void to_json(json& j, const RunDescription& d) {
          {"problem", d.problem_numbers_version}}}};
   if (d.dimension) j["dimension"] = *d.dimension;
   if (!d.program.empty()) j["program"] = d.program;
-  if (!d.data.empty()) j["data"] = d.data;
+  if (!d.data.empty()) {
+    j["data"] = d.data;
+    j["problem_settings"].erase(own_data_setting);  // wherever the file lies
+  }
   if (d.secret != 0) j["secret"] = d.secret;
 }
 
@@ -261,6 +265,8 @@ void from_json(const json& j, RunDescription& d) {
   d.observations = j.at("observations");
   if (j.contains("program")) j["program"].get_to(d.program);
   d.data = j.value("data", "");
+  if (const auto file = known_data(d.data); !file.empty())
+    d.problem_settings[own_data_setting] = file.string();
   d.secret = j.value("secret", std::uint64_t{0});
   d.algorithm_numbers_version = j.at("numbers_version").at("algorithm");
   d.library_numbers_version = j.at("numbers_version").value("library", 1);

@@ -12,9 +12,9 @@
 
 #include "dpsosp/algorithms/registry.hpp"
 #include "dpsosp/core/errors.hpp"
-#include "dpsosp/core/files.hpp"
-#include "dpsosp/core/hidden_files.hpp"
 #include "dpsosp/core/memory.hpp"
+#include "dpsosp/experiments/known_data.hpp"
+#include "dpsosp/experiments/public_constants.hpp"
 #include "dpsosp/experiments/run_follower.hpp"
 #include "dpsosp/experiments/run_json.hpp"
 #include "dpsosp/experiments/run_key.hpp"
@@ -200,10 +200,18 @@ RunDescription describe(const RunSpec& spec) {
   if (card.is_program()) d.secret = secret_of_programs;
   d.door = door_for(spec, card);
   d.problem_settings = changed_settings(*family, told_of(spec.problem, spec.problem_settings));
-  d.records = instance_of(spec, *family).records;
-  if (const auto file = own_data(*family); !file.empty() && family->missing().empty()) {
-    hide_from_guests(file);
-    d.data = sha256(read_file(file));
+  const auto file = own_data(*family);
+  const std::string missing = file.empty() ? "" : family->missing();
+  if (missing.empty()) {
+    d.records = instance_of(spec, *family).records;
+    if (!file.empty()) d.data = know_data(file);
+  } else {
+    nlohmann::json others = nlohmann::json(d).at("problem_settings");
+    others.erase(own_data_setting);
+    const StoredData stored = stored_data_for(
+        {.sha256 = {}, .problem = d.problem, .problem_settings = others}, file.string(), missing);
+    d.data = stored.sha256;
+    if (spec.records == 0) d.records = stored.records;
   }
   d.algorithm_numbers_version = card.numbers_version;
   d.problem_numbers_version = family->numbers_version();
@@ -241,6 +249,18 @@ std::optional<MemoryNeed> memory_need(const RunSpec& spec) {
         need.can_be_simulated ||
         (f.name == "sampling" && std::ranges::find(f.choices, "whole") != f.choices.end());
   return need;
+}
+
+std::map<std::string, double> public_constants(const RunDescription& d) {
+  std::map<std::string, double> constants;
+  try {
+    const auto family = make_family(d.problem, d.problem_settings);
+    if (const auto facts = family->known_facts(instance_of(d, *family)))
+      for (const auto& [name, constant] : facts_told(d, *facts).constants.all())
+        constants.emplace(name, constant.value);
+  } catch (const InputError&) {  // a caller's file that is elsewhere
+  }
+  return constants;
 }
 
 std::map<std::string, std::string> scheduled_parameters(const RunDescription& d) {

@@ -77,6 +77,15 @@ class JournalFile {
   int descriptor_;
 };
 
+/// A line without the carriage return that comes with some copies of text.
+std::string_view without_return(std::string_view line) {
+  if (line.ends_with('\r')) line.remove_suffix(1);
+  return line;
+}
+
+/// Whether a line was not written to its end before the power went: no line has a zero.
+bool has_a_hole(std::string_view line) { return line.find('\0') != std::string_view::npos; }
+
 /// Whether a line, without its end, ends in the digest of what is before it.
 bool is_whole(std::string_view line) {
   if (line.size() < digest_tail || !line.ends_with("\"}")) return false;
@@ -331,12 +340,12 @@ void read_journal(const fs::path& name,
   std::size_t number = 0;        // of lines read
   std::size_t first_broken = 0;  // number of the line; 0: none
   bool any_header = false;
-  const auto take = [&](std::string_view line, std::uint64_t at) {
+  const auto take = [&](std::string_view with_return, std::uint64_t at) {
     ++number;
-    if (!is_whole(line)) {
-      if (first_broken == 0) first_broken = number;
-      return;
-    }
+    const std::string_view line = without_return(with_return);
+    const bool whole = is_whole(line);
+    if (!whole && first_broken == 0) first_broken = number;
+    if (!whole && has_a_hole(line)) return;
     if (first_broken != 0)
       throw InputError(
           fmt::format("journal: {} is damaged: line {} is not what was written; take another copy "
@@ -353,7 +362,7 @@ void read_journal(const fs::path& name,
     if (!any_header || row.key.empty() || row.description.empty() || row.result.empty())
       unknown_form(name, number);
     row.offset = at;
-    row.length = line.size() + 1;
+    row.length = with_return.size() + 1;
     visit(row);
   };
   for (;;) {
@@ -389,7 +398,7 @@ JournalRow read_journal_row(int descriptor,
     if (more == 0) break;
     got += static_cast<std::size_t>(more);
   }
-  const std::string_view line = std::string_view(bytes).substr(0, length - 1);
+  const std::string_view line = without_return(std::string_view(bytes).substr(0, length - 1));
   if (got < length || !is_whole(line))
     throw InputError(fmt::format("journal: {} has changed while it was read", file.string()));
   return row_of(line);
@@ -415,7 +424,8 @@ std::optional<JournalState> journal_state(const fs::path& name) {
   std::string start;
   while (start.find('\n') == std::string::npos)
     if (file.append_to(start, start.size(), first_block) == 0) return std::nullopt;
-  const std::string_view first = std::string_view(start).substr(0, start.find('\n'));
+  const std::string_view first =
+      without_return(std::string_view(start).substr(0, start.find('\n')));
   if (!is_whole(first) || !first.starts_with(header_start)) return std::nullopt;
   JournalState state{.header = header_of(first, name, 1).first};
   // Backwards from the end, in growing blocks, to the last line that is whole.
@@ -430,7 +440,7 @@ std::optional<JournalState> journal_state(const fs::path& name) {
       const std::size_t before = end.rfind('\n', at - 1);
       if (before == std::string::npos && from > 0) break;  // its beginning is not here
       const std::size_t begin = before == std::string::npos ? 0 : before + 1;
-      const std::string_view line = std::string_view(end).substr(begin, at - begin);
+      const std::string_view line = without_return(std::string_view(end).substr(begin, at - begin));
       if (is_whole(line)) {
         if (line.starts_with(header_start)) return state;
         const json counts =

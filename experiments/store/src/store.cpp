@@ -58,16 +58,16 @@ constexpr const char* schema = R"(
     cpu_seconds REAL NOT NULL,
     digest TEXT NOT NULL) STRICT;)";
 
-/// A URI that opens the file without the side files that WAL needs.
-std::string immutable_uri(const fs::path& file) {
+/// A URI that opens the file as `how` says, whatever its path is made of.
+std::string uri_of(const fs::path& file, std::string_view how) {
   std::string uri = "file:";
-  for (const char c : file.string()) {
+  for (const char c : fs::absolute(file).lexically_normal().string()) {
     if (c == '%' || c == '?' || c == '#')
       uri += fmt::format("%{:02X}", static_cast<unsigned>(c));
     else
       uri += c;
   }
-  return uri + "?immutable=1";
+  return fmt::format("{}?{}", uri, how);
 }
 
 bool same_outcome(const StoredRun& a, const StoredRun& b) {
@@ -337,8 +337,9 @@ class Store::Database {
     return Content::ours;
   }
 
-  void connect(const std::string& name, int flags) {
-    connection_ = std::make_unique<SQLite::Database>(name, flags, busy_milliseconds);
+  void connect(std::string_view how, int flags) {
+    connection_ = std::make_unique<SQLite::Database>(
+        uri_of(file_, how), flags | SQLite::OPEN_URI, busy_milliseconds);
   }
 
   void open_for_writing() {
@@ -352,7 +353,7 @@ class Store::Database {
         std::chrono::steady_clock::now() + std::chrono::milliseconds(busy_milliseconds);
     for (;;) {
       try {
-        connect(file_.string(), SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE);
+        connect("mode=rwc", SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE);
         prepare();
         return;
       } catch (const SQLite::Exception& e) {
@@ -430,16 +431,21 @@ class Store::Database {
       throw InputError(fmt::format("store: there is no file {} that can be read", file_.string()));
     try {
       try {
-        connect(file_.string(), SQLite::OPEN_READONLY);
+        connect("mode=ro", SQLite::OPEN_READONLY);
         if (content() == Content::ours) return;
       } catch (const SQLite::Exception& e) {
         // WAL needs side files even for reading; where we may not write them, a store that nobody
         // else has open can be read without.
         const bool no_side_files =
             e.getErrorCode() == SQLITE_CANTOPEN || e.getErrorCode() == SQLITE_READONLY;
+        if (!no_side_files) throw;
         const std::uintmax_t pending = fs::file_size(file_.string() + "-wal", error);
-        if (!no_side_files || (!error && pending > 0)) throw;
-        connect(immutable_uri(file_), SQLite::OPEN_READONLY | SQLite::OPEN_URI);
+        if (!error && pending > 0)
+          throw InputError(
+              fmt::format("store: {0} has runs in {0}-wal, which cannot be taken in where nothing "
+                          "may be written; copy both files to a folder of your own",
+                          file_.string()));
+        connect("immutable=1", SQLite::OPEN_READONLY);
         if (content() == Content::ours) return;
       }
     } catch (const SQLite::Exception& e) {

@@ -199,6 +199,15 @@ class SweepMemory {
 
 namespace {
 
+/// Why fewer than two runs of a cell have a value.
+std::string too_few_values(const CellMetric& m, std::size_t runs) {
+  const std::string why = m.failure.empty() ? "" : " (" + m.failure + ")";
+  if (m.values.empty())
+    return runs == 1 ? "its one run failed" + why : fmt::format("all {} runs failed{}", runs, why);
+  if (runs == 1) return "it has one seed; an interval needs two";
+  return fmt::format("{} of {} runs failed{}; two values are needed", m.failed, runs, why);
+}
+
 /// The cells of one arm that differ along one axis only, and the slope through them.
 Slope slope_through(const Runs& runs,
                     SweepMemory& memory,
@@ -217,11 +226,7 @@ Slope slope_through(const Runs& runs,
       continue;
     }
     if (m.values.size() < 2) {
-      s.left_out.push_back(fmt::format("{}: {} of {} runs failed{}; two values are needed",
-                                       where,
-                                       m.failed,
-                                       cell->runs.size(),
-                                       m.failure.empty() ? "" : " (" + m.failure + ")"));
+      s.left_out.push_back(fmt::format("{}: {}", where, too_few_values(m, cell->runs.size())));
       continue;
     }
     const double result = median(m.values);
@@ -237,6 +242,15 @@ Slope slope_through(const Runs& runs,
                                        where,
                                        median(promise.values),
                                        *start));
+      continue;
+    }
+    if (start && *start <= 0) {
+      s.left_out.push_back(fmt::format(
+          "{}: the start has {:.3g}, which is not above 0, so no factor says how far the result "
+          "{:.3g} is from it",
+          where,
+          *start,
+          result));
       continue;
     }
     if (start && *start < start_over_result * result) {
@@ -255,7 +269,11 @@ Slope slope_through(const Runs& runs,
         {.x = abscissa(*cell, request), .seeds = m.seeds, .values = m.values, .failed = m.failed});
   }
   if (s.cells.size() < 3) {
-    s.verdict.reason = fmt::format("{} of {} cells count", s.cells.size(), cells.size());
+    s.verdict.reason = cells.size() < 3
+                           ? fmt::format("{} along {}, and a slope needs three",
+                                         cells.size() == 1 ? "one cell" : "two cells",
+                                         request.axis)
+                           : fmt::format("{} of {} cells count", s.cells.size(), cells.size());
     return s;
   }
   if (plan.size() == s.cells.size()) {

@@ -13,6 +13,7 @@
 #include "dpsosp/core/errors.hpp"
 #include "dpsosp/core/files.hpp"
 #include "dpsosp/core/text_file.hpp"
+#include "dpsosp/experiments/known_data.hpp"
 #include "dpsosp/experiments/metric.hpp"
 #include "dpsosp/experiments/programs.hpp"
 #include "dpsosp/experiments/sweep.hpp"
@@ -38,8 +39,8 @@ constexpr double small_data = 1e6;  // records times dimension that take millise
 TomlNode at_scale(const TomlNode& node, Scale scale) {
   if (!node.is_table()) return node;
   TomlTable table = node.table();
-  const bool scaled = table.has("smoke") || table.has("quick") || table.has("full");
-  if (!scaled) return node;
+  for (const char* of_range : {"from", "to", "points", "spacing"})
+    if (table.has(of_range)) return node;
   table.allow({"smoke", "quick", "full"});
   return table.at(std::string(to_string(scale)));
 }
@@ -202,6 +203,20 @@ std::string name_of(const TomlTable& t) {
   return node.text();
 }
 
+/// A caller's file as it is named from the folder of the sweep's file, in which cards are, too.
+std::string named_from(const std::filesystem::path& folder, const std::string& file) {
+  return file.starts_with(sha256_prefix) ? file : (folder / file).string();
+}
+
+/// The same on axes.
+void name_from(const std::filesystem::path& folder, std::vector<Axis>& axes) {
+  for (Axis& axis : axes)
+    for (Coordinates& point : axis)
+      for (auto& [name, value] : point)
+        if (name == std::string("problem.") + own_data_setting && value.is_string())
+          value = named_from(folder, value.get<std::string>());
+}
+
 /// \param folder  of the sweep's file, to which the card of a program is relative
 Arm arm_of(const TomlNode& node,
            const RunSpec& common,
@@ -221,7 +236,12 @@ Arm arm_of(const TomlNode& node,
   }
   arm.spec.problem = t.at("problem").text();
   read_spec(t, scale, arm.spec);
-  node.checked([&] { describe(arm.spec); });
+  node.checked([&] {
+    const auto data = arm.spec.problem_settings.find(own_data_setting);
+    if (data != arm.spec.problem_settings.end() && reads_own_data(arm.spec.problem))
+      data->second = named_from(folder, data->second);
+    describe(arm.spec);
+  });
   return arm;
 }
 
@@ -496,8 +516,10 @@ FitRequest fit_of(const TomlNode& node,
   (t.has("metric") ? t.at("metric") : node).checked([&] { check_metric(f.metric); });
   check_fit_axis(t.at("axis"), part);
   if (t.has("unit")) {
-    if (f.axis != "epsilon" || t.at("unit").text() != "noise")
-      t.at("unit").refuse("\"noise\", on axis epsilon");
+    if (t.at("unit").text() != "noise") t.at("unit").refuse("\"noise\"");
+    if (f.axis != "epsilon")
+      t.at("unit").fail(
+          fmt::format("unit = \"noise\" with axis = \"{}\", expected axis = \"epsilon\"", f.axis));
     f.in_noise = true;
   }
   if (t.has("arm")) {
@@ -585,6 +607,7 @@ void check_smallest(const Sweep& sweep, const Part& part, const std::vector<Cell
   }
   for (const auto& [unused, cell] : smallest) {
     const RunDescription& run = cell->first_run();
+    if (!run.data.empty() && known_data(run.data).empty()) continue;  // its runs are stored
     const double dimension = run.dimension ? static_cast<double>(*run.dimension) : usual_dimension;
     if (records(*cell) * dimension > small_data) continue;
     try {
@@ -705,6 +728,11 @@ Sweep parse(std::string_view toml,
             if (coordinate_named(moved.front(), name))
               t.at("by_seed").fail(fmt::format("{} is on an axis of the part, too", name));
     }
+    if (std::ranges::any_of(part.arms, [&](std::size_t arm) {
+          return reads_own_data(sweep.arms[arm].spec.problem);
+        }))
+      for (auto* axes : {&part.axes, &part.by_seed})
+        name_from(std::filesystem::path(source).parent_path(), *axes);
     part.seeds = seeds_of(t.has("seeds") ? t : top, "seeds");
     if (top.has("first_seed"))
       part.first_seed =

@@ -2,6 +2,7 @@
 #include "dpsosp/experiments/sweep_report.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <iterator>
 #include <limits>
@@ -16,6 +17,7 @@
 #include "dpsosp/core/errors.hpp"
 #include "dpsosp/core/files.hpp"
 #include "dpsosp/experiments/metric.hpp"
+#include "dpsosp/experiments/public_constants.hpp"
 #include "dpsosp/experiments/tuning.hpp"
 #include "dpsosp/experiments/used.hpp"
 
@@ -120,11 +122,15 @@ plots::Panel slopes_panel(const Runs& runs,
         for (const dpsosp::Cell* c : slice.cells) {
           const auto x = coordinate(c->at, request.axis);
           const CellMetric m = measure(runs, *c, metric);
-          if (!x || m.values.empty() || std::ranges::min(m.values) <= 0) continue;
+          if (!x || m.values.empty() || !(median(m.values) > 0)) continue;
           s.x.push_back(*x);
           at.push_back(abscissa(*c, request));
           s.y.push_back(median(m.values));
-          s.low.push_back(std::ranges::min(m.values));
+          // Of a cell with both signs, the band begins where the axis can show it.
+          double low = s.y.back();
+          for (const double v : m.values)
+            if (v > 0) low = std::min(low, v);
+          s.low.push_back(low);
           s.high.push_back(std::ranges::max(m.values));
           const CellMetric solved = measure(runs, *c, "schedule.alpha");
           if (!solved.values.empty()) {
@@ -305,14 +311,12 @@ void give_slices_styles(plots::Figure& figure, const Sweep& sweep) {
 std::string to_text(const Slope& s) {
   std::string text = fmt::format("{}, {}", s.part, s.arm);
   if (!s.slice.empty()) text += " at " + to_text(s.slice);
-  text += fmt::format(": {} ~ {}^",
-                      s.request.metric,
-                      s.request.in_noise ? "sqrt(rho(epsilon, delta))" : s.request.axis);
+  const std::string axis = s.request.in_noise ? "sqrt(rho(epsilon, delta))" : s.request.axis;
   if (s.fit) {
-    text += to_text(*s.fit);
+    text += fmt::format(": {} ~ {}^{}", s.request.metric, axis, to_text(*s.fit));
     if (s.fit->drifting) text += fmt::format(", drifts by {}", exponent_text(s.fit->drift));
   } else {
-    text += "?";
+    text += fmt::format(": {} along {}, no slope", s.request.metric, axis);
   }
   if (s.request.claimed)
     text +=
@@ -595,6 +599,233 @@ plots::Figure slopes_figure(const Runs& runs,
   }
   give_slices_styles(f, sweep);
   return f;
+}
+
+std::vector<plots::Figure> in_legible_parts(const plots::Figure& figure) {
+  constexpr std::size_t most_curves = plots::styles - 1;  // guide lines have a look of their own
+  std::vector<std::string> curves;
+  std::set<std::size_t> looks;
+  for (const plots::Panel& panel : figure.panels)
+    for (const plots::Series& s : panel.series)
+      if (!s.dashed && std::ranges::find(curves, s.label) == curves.end()) {
+        curves.push_back(s.label);
+        looks.insert(s.style);
+      }
+  if (looks.size() == curves.size()) return {figure};
+  std::vector<plots::Figure> parts;
+  for (std::size_t first = 0; first < curves.size(); first += most_curves) {
+    plots::Figure part = figure;
+    if (first > 0) part.id += fmt::format("-{}", first / most_curves + 1);
+    for (plots::Panel& panel : part.panels) {
+      std::vector<plots::Series> kept;
+      const auto place_of = [&](std::string label) {
+        if (label.ends_with(of_solved_alpha))
+          label.resize(label.size() - std::string_view(of_solved_alpha).size());
+        return static_cast<std::size_t>(std::ranges::find(curves, label) - curves.begin());
+      };
+      for (plots::Series& s : panel.series) {
+        if (s.label == claimed_exponent) continue;
+        const std::size_t place = place_of(s.label) - first;
+        if (place >= most_curves) continue;
+        s.style = place;
+        kept.push_back(s);
+      }
+      // A guide goes through the first point of its curve.
+      std::erase_if(panel.series, [&](const plots::Series& guide) {
+        return guide.label != claimed_exponent ||
+               std::ranges::none_of(kept, [&](const plots::Series& s) {
+                 return !s.dashed && s.x == guide.x && s.y.front() == guide.y.front();
+               });
+      });
+      std::ranges::move(kept, std::back_inserter(panel.series));
+    }
+    std::erase_if(part.panels, [](const plots::Panel& panel) { return panel.series.empty(); });
+    parts.push_back(std::move(part));
+  }
+  return parts;
+}
+
+std::string undrawn_text(const Runs& runs, const Sweep& sweep, const Part& part) {
+  std::map<std::string, std::size_t> reasons;
+  std::size_t cells = 0;
+  for (const FitRequest& request : part.fits)
+    for (const dpsosp::Cell& c : cells_of(sweep, part)) {
+      if (!request.arm.empty() && request.arm != sweep.arms[c.arm].name) continue;
+      ++cells;
+      const CellMetric m = measure(runs, c, request.metric);
+      if (m.values.empty() && m.missing == 0)
+        ++reasons[fmt::format("all runs failed{}", m.failure.empty() ? "" : ", " + m.failure)];
+      else if (m.values.empty())
+        ++reasons[fmt::format("no run has {}", request.metric)];
+      else if (!(median(m.values) > 0))
+        ++reasons[fmt::format("the median {} is not above 0, which a logarithmic axis cannot show",
+                              request.metric)];
+    }
+  std::vector<std::string> texts;
+  for (const auto& [why, count] : reasons)
+    texts.push_back(fmt::format("{} of {} cells: {}", count, cells, why));
+  return fmt::format("{}", fmt::join(texts, "; "));
+}
+
+namespace {
+
+std::string csv_number(std::optional<double> value) {
+  return value && std::isfinite(*value) ? fmt::format("{:.17g}", *value) : "";
+}
+
+std::string csv_value(const json& value) {
+  if (value.is_number()) return csv_number(value.get<double>());
+  return csv_field(value.is_string() ? value.get<std::string>() : value.dump());
+}
+
+std::string csv_row(const std::vector<std::string>& fields) {
+  return fmt::format("{}\r\n", fmt::join(fields, ","));
+}
+
+}  // namespace
+
+std::string cells_csv(const Runs& runs, const Sweep& sweep, const Part& part) {
+  const std::vector<std::string> metrics = shown_metrics(sweep, part);
+  constexpr std::array others{
+      "schedule.alpha", "estimate.median", "steps", "records_used", "evaluations", "privacy.spent"};
+  std::vector<std::string> names{"arm"};
+  for (const Axis& axis : part.axes)
+    for (const auto& [name, unused] : axis.front()) names.push_back(csv_field(name));
+  for (const std::string& m : metrics)
+    for (const char* what : {"median", "low", "high", "n"})
+      names.push_back(csv_field(fmt::format("{}.{}", m, what)));
+  names.emplace_back("start");
+  names.insert(names.end(), others.begin(), others.end());
+  names.insert(names.end(), {"runs", "failed", "failure"});
+  std::string csv = csv_row(names);
+  for (const dpsosp::Cell& c : cells_of(sweep, part)) {
+    std::vector<std::string> row{csv_field(sweep.arms[c.arm].name)};
+    for (const auto& [unused, value] : c.at) row.push_back(csv_value(value));
+    CellMetric last;
+    for (const std::string& m : metrics) {
+      last = measure(runs, c, m);
+      const bool any = !last.values.empty();
+      row.push_back(csv_number(median(last.values)));
+      row.push_back(any ? csv_number(std::ranges::min(last.values)) : "");
+      row.push_back(any ? csv_number(std::ranges::max(last.values)) : "");
+      row.push_back(std::to_string(last.values.size()));
+    }
+    row.push_back(csv_number(measure_start(runs, c, metrics.front())));
+    for (const char* name : others)
+      row.push_back(csv_number(median(measure(runs, c, name).values)));
+    row.push_back(std::to_string(c.runs.size()));
+    row.push_back(std::to_string(last.failed));
+    row.push_back(csv_field(last.failure));
+    csv += csv_row(row);
+  }
+  return csv;
+}
+
+std::string slopes_csv(const std::vector<Slope>& slopes) {
+  std::vector<std::string> fixed;  // coordinates that a slope is at one value of
+  for (const Slope& s : slopes)
+    for (const auto& [name, unused] : s.slice)
+      if (std::ranges::find(fixed, name) == fixed.end()) fixed.push_back(name);
+  std::vector<std::string> names{"part", "arm", "axis", "unit", "metric"};
+  for (const std::string& name : fixed) names.push_back(csv_field(name));
+  names.insert(names.end(),
+               {"claimed_low",
+                "claimed_high",
+                "reference",
+                "slope",
+                "low",
+                "high",
+                "drift",
+                "drifting",
+                "cells",
+                "cells_left_out",
+                "seeds",
+                "verdict",
+                "bound",
+                "reason",
+                "privacy"});
+  std::string csv = csv_row(names);
+  for (const Slope& s : slopes) {
+    std::vector<std::string> row{csv_field(s.part),
+                                 csv_field(s.arm),
+                                 csv_field(s.request.axis),
+                                 s.request.in_noise ? "noise" : "",
+                                 csv_field(s.request.metric)};
+    for (const std::string& name : fixed) {
+      const auto at = std::ranges::find(s.slice, name, &Coordinates::value_type::first);
+      row.push_back(at == s.slice.end() ? "" : csv_value(at->second));
+    }
+    const auto& claimed = s.request.claimed;
+    const auto of_claim = [&](double ClaimedExponent::*end) {
+      return claimed ? csv_number((*claimed).*end) : "";
+    };
+    const auto of_fit = [&](const auto& value) { return s.fit ? csv_number(value(*s.fit)) : ""; };
+    row.push_back(of_claim(&ClaimedExponent::low));
+    row.push_back(of_claim(&ClaimedExponent::high));
+    row.push_back(csv_number(s.request.reference));
+    row.push_back(of_fit([](const SlopeFit& f) { return f.slope; }));
+    row.push_back(of_fit([](const SlopeFit& f) { return f.interval.low; }));
+    row.push_back(of_fit([](const SlopeFit& f) { return f.interval.high; }));
+    row.push_back(of_fit([](const SlopeFit& f) { return f.drift; }));
+    row.push_back(!s.fit ? "" : s.fit->drifting ? "true" : "false");
+    row.push_back(std::to_string(s.cells.size()));
+    row.push_back(std::to_string(s.left_out.size()));
+    row.push_back(of_fit([](const SlopeFit& f) { return static_cast<double>(f.seeds); }));
+    row.push_back(claimed ? csv_field(to_string(s.verdict.verdict)) : "");
+    row.push_back(claimed ? csv_field(to_string(s.verdict.bound)) : "");
+    row.push_back(csv_field(s.verdict.reason));
+    row.push_back(csv_field(fmt::format("{}", fmt::join(s.privacy, ", "))));
+    csv += csv_row(row);
+  }
+  return csv;
+}
+
+std::string directions_text(const std::vector<Slope>& slopes) {
+  const auto judged = [&](bool along_epsilon) {
+    return std::ranges::any_of(slopes, [&](const Slope& s) {
+      return s.request.claimed && (s.request.axis == "epsilon") == along_epsilon;
+    });
+  };
+  if (!judged(true) || !judged(false)) return {};
+  return "Along ε a smaller exponent than claimed is worse, along all other axes a larger one: "
+         "privacy is costly where ε goes to 0. So one slope may be better in n and worse in ε.";
+}
+
+std::string moving_constants_text(const Sweep& sweep, const Slope& slope) {
+  if (slope.request.axis == "epsilon" || slope.request.axis == "delta") return {};
+  const auto part = std::ranges::find(sweep.parts, slope.part, &Part::name);
+  const auto arm = std::ranges::find(sweep.arms, slope.arm, &Arm::name);
+  if (part == sweep.parts.end() || arm == sweep.arms.end()) return {};
+  const std::vector<dpsosp::Cell> cells = cells_of(sweep, *part);
+  const auto of_arm = static_cast<std::size_t>(arm - sweep.arms.begin());
+  for (const SweepSlice& slice : slices_of(cells, of_arm, *part, slope.request)) {
+    if (slice.fixed != slope.slice) continue;
+    const auto [first, last] = std::ranges::minmax(
+        slice.cells, {}, [&](const dpsosp::Cell* c) { return abscissa(*c, slope.request); });
+    const double range = std::log(abscissa(*last, slope.request) / abscissa(*first, slope.request));
+    if (!(range > 0)) return {};
+    const auto before = public_constants(first->first_run()),
+               after = public_constants(last->first_run());
+    std::vector<std::string> moving;
+    for (const auto& [name, value] : before) {
+      const auto other = after.find(name);
+      constexpr double same = 1e-6;
+      if (other == after.end() || !(value > 0 && other->second > 0) ||
+          std::abs(other->second - value) <= same * value)
+        continue;
+      moving.push_back(fmt::format("{} from {:.3g} to {:.3g}, exponent {}",
+                                   name,
+                                   value,
+                                   other->second,
+                                   exponent_text(std::log(other->second / value) / range)));
+    }
+    if (moving.empty()) return {};
+    return fmt::format("constants of {} move along {}: {}",
+                       arm->spec.problem,
+                       slope.request.axis,
+                       fmt::join(moving, "; "));
+  }
+  return {};
 }
 
 std::string timings_csv(const Store& store, const Sweep& sweep) {

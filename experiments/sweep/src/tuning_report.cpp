@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "dpsosp/core/shell_words.hpp"
 #include "dpsosp/experiments/metric.hpp"
 #include "dpsosp/experiments/programs.hpp"
 #include "dpsosp/experiments/sweep_report.hpp"
@@ -79,22 +80,11 @@ std::optional<SearchPrice> search_price(const Runs& runs,
   return {};
 }
 
-std::string quoted(const std::string& word) {
-  const auto plain = [](unsigned char c) {
-    return std::isalnum(c) != 0 ||
-           std::string_view("_./=+-:,").find(static_cast<char>(c)) != std::string_view::npos;
-  };
-  if (std::ranges::all_of(word, plain)) return word;
-  std::string text = "'";
-  for (const char c : word) text += c == '\'' ? std::string("'\\''") : std::string(1, c);
-  return text + "'";
-}
-
 std::string run_command_of(const RunDescription& d) {
   const RunSpec standard;
   std::vector<std::string> words{"dpsosp", "run"};
   const auto add = [&](const char* option, const std::string& value) {
-    words.insert(words.end(), {option, quoted(value)});
+    words.insert(words.end(), {option, value});
   };
   const auto cards = cards_of({d.algorithm});
   if (cards.empty())
@@ -117,7 +107,7 @@ std::string run_command_of(const RunDescription& d) {
   for (const auto& [name, value] : d.problem_settings)
     add("--set", fmt::format("problem.{}={}", name, value));
   add("--seed", std::to_string(d.seed));
-  return fmt::format("{}", fmt::join(words, " "));
+  return shell_line(words);
 }
 
 }  // namespace

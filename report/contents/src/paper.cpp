@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <utility>
+#include <vector>
+
 #include <fmt/format.h>
 
 #include "dpsosp/core/files.hpp"
@@ -29,6 +32,7 @@ std::filesystem::path write_paper(const Site& site,
   ensure_writable_folder(folder);
   plots::require_gnuplot(folder, options.gnuplot);  // before any file
   std::string paper(preamble);
+  std::vector<std::pair<std::filesystem::path, const plots::Figure*>> drawings;  // after all else
   std::size_t floats = 0;
   const auto placed = [&] {
     if (++floats % floats_at_a_time == 0) paper += "\\clearpage\n";
@@ -39,7 +43,7 @@ std::filesystem::path write_paper(const Site& site,
     paper += fmt::format(
         "\\section{{{}}}\n{}\n", plots::latex_text(e.title), plots::latex_text(e.finding));
     for (const plots::Figure& f : e.figures) {
-      plots::write_pdf(f, place, options.gnuplot);
+      drawings.emplace_back(place, &f);
       paper += fmt::format(
           "\\begin{{figure}}\n\\centering\n\\includegraphics[width=\\textwidth]{{{0}/{1}.pdf}}\n"
           "\\caption{{\\textbf{{{2}}} {3}}}\n\\label{{fig:{0}:{1}}}\n\\end{{figure}}\n",
@@ -58,6 +62,7 @@ std::filesystem::path write_paper(const Site& site,
   }
   paper += "\\end{document}\n";
   write_file(folder / "paper.tex", paper);
+  for (const auto& [place, figure] : drawings) plots::write_pdf(*figure, place, options.gnuplot);
   return folder / "paper.tex";
 }
 

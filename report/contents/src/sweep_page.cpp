@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <functional>
 #include <iterator>
 #include <map>
 #include <set>
@@ -8,7 +9,9 @@
 #include <fmt/ranges.h>
 
 #include "dpsosp/algorithms/registry.hpp"
+#include "dpsosp/core/csv.hpp"
 #include "dpsosp/core/files.hpp"
+#include "dpsosp/core/shell_words.hpp"
 #include "dpsosp/experiments/provenance.hpp"
 #include "dpsosp/experiments/sweep_report.hpp"
 #include "dpsosp/experiments/tuning.hpp"
@@ -17,9 +20,6 @@
 
 namespace dpsosp::report {
 namespace {
-
-/// More curves than a drawing for print has looks for; guide lines have one of their own.
-constexpr std::size_t most_curves = plots::styles - 1;
 
 /// One rate a slope; an arm with several slices has its slices as arms, as its curves are called.
 std::vector<Rate> rates_of(const std::vector<Slope>& slopes, const Sweep& sweep) {
@@ -72,32 +72,85 @@ plots::Table exponents_table(const std::vector<Rate>& rates, const std::string& 
 }
 
 /// The figures of the parts that slopes are fitted to, each with as many curves as print allows.
-std::vector<plots::Figure> figures_of(const Runs& runs, const Sweep& sweep) {
+/// \param notice  is told of parts without a figure
+std::vector<plots::Figure> figures_of(const Runs& runs,
+                                      const Sweep& sweep,
+                                      const std::function<void(const std::string&)>& notice) {
   std::vector<plots::Figure> figures;
   for (const Part& part : sweep.parts) {
-    for (std::size_t first = 0; first < part.arms.size(); first += most_curves) {
-      Sweep alone = sweep;
-      alone.parts = {part};
-      auto& arms = alone.parts.front().arms;
-      arms = {part.arms.begin() + static_cast<std::ptrdiff_t>(first),
-              part.arms.begin() +
-                  static_cast<std::ptrdiff_t>(std::min(first + most_curves, part.arms.size()))};
-      plots::Figure f = slopes_figure(runs, alone, "figure-" + part.name, sweep.title);
-      if (f.panels.empty()) continue;
-      if (first > 0) f.id += fmt::format("-{}", first / most_curves + 1);
-      std::set<std::string> settings;
-      for (const std::size_t arm : arms) settings.insert(setting_of(sweep.arms[arm]));
-      f.caption += fmt::format(
-          " {} seeds a cell. Where not varied: {}.", part.seeds, fmt::join(settings, "; "));
-      if (is_tuned(sweep, part))
-        f.caption += fmt::format(" Settings were chosen on {} other seeds, as the table {} has it.",
-                                 sweep.tuning.seeds,
-                                 "tuning-" + part.name);
-      for (plots::Panel& p : f.panels) p.title = part_title(part.name, p.x.label);
-      figures.push_back(std::move(f));
+    Sweep alone = sweep;
+    alone.parts = {part};
+    const std::string undrawn = undrawn_text(runs, sweep, part);
+    plots::Figure whole = slopes_figure(runs, alone, "figure-" + part.name, sweep.title);
+    if (whole.panels.empty()) {
+      if (!undrawn.empty())
+        notice(fmt::format("There is no figure of part {}. {}.", part.name, undrawn));
+      continue;
     }
+    std::set<std::string> settings;
+    for (const std::size_t arm : part.arms) settings.insert(setting_of(sweep.arms[arm]));
+    whole.caption += fmt::format(
+        " {} seeds a cell. Where not varied: {}.", part.seeds, fmt::join(settings, "; "));
+    if (is_tuned(sweep, part))
+      whole.caption +=
+          fmt::format(" Settings were chosen on {} other seeds, as the table {} has it.",
+                      sweep.tuning.seeds,
+                      "tuning-" + part.name);
+    if (!undrawn.empty()) whole.caption += fmt::format(" Not drawn: {}.", undrawn);
+    for (plots::Panel& p : whole.panels) p.title = part_title(part.name, p.x.label);
+    for (plots::Figure& f : in_legible_parts(whole)) figures.push_back(std::move(f));
   }
   return figures;
+}
+
+/// What is to be known beside slopes that are judged or that constants bend, a paragraph each.
+std::vector<std::string> notes_on(const std::vector<Slope>& slopes, const Sweep& sweep) {
+  std::vector<std::string> notes;
+  if (std::string text = directions_text(slopes); !text.empty()) notes.push_back(std::move(text));
+  for (const Slope& s : slopes) {
+    const std::string moving = moving_constants_text(sweep, s);
+    if (moving.empty()) continue;
+    std::string note = fmt::format(
+        "{}, {}: {}. The slope is that of the level with what these constants make of it, and more "
+        "seeds do not change that.",
+        s.part,
+        s.arm,
+        moving);
+    if (std::ranges::find(notes, note) == notes.end()) notes.push_back(std::move(note));
+  }
+  return notes;
+}
+
+/// A table's CSV with names of ASCII letters without spaces, and nothing where a value is missing.
+std::string csv_for_programs(const plots::Table& table) {
+  static const std::map<std::string, std::string> words{{"α", "alpha"},
+                                                        {"δ", "delta"},
+                                                        {"ε", "epsilon"},
+                                                        {"λ", "lambda"},
+                                                        {"ρ", "rho"},
+                                                        {"√", "sqrt"},
+                                                        {"%", "percent"},
+                                                        {" ", "_"},
+                                                        {":", ""},
+                                                        {",", ""},
+                                                        {"'", ""}};
+  const std::string text = plots::to_csv(table);
+  std::string csv;
+  bool is_head = true;
+  for (CsvRow& row : read_csv_text(table.id, text)) {
+    if (row.text.empty()) continue;
+    std::vector<std::string> fields;
+    for (std::string& field : row.fields) {
+      if (is_head)
+        for (const auto& [from, to] : words)
+          for (std::size_t at = 0; (at = field.find(from, at)) != std::string::npos;)
+            field.replace(at, from.size(), to);
+      fields.push_back(field == "–" ? "" : csv_field(field));
+    }
+    csv += fmt::format("{}\r\n", fmt::join(fields, ","));
+    is_head = false;
+  }
+  return csv;
 }
 
 std::string finding_of(const std::vector<Rate>& rates) {
@@ -115,26 +168,36 @@ std::string finding_of(const std::vector<Rate>& rates) {
 
 }  // namespace
 
-std::vector<std::filesystem::path> write_sweep(const Store& store,
-                                               const Runs& runs,
-                                               const Sweep& sweep,
-                                               const SweepSource& source,
-                                               const std::filesystem::path& folder,
-                                               const WriteOptions& options) {
+std::vector<std::filesystem::path> write_sweep(
+    const Store& store,
+    const Runs& runs,
+    const Sweep& sweep,
+    const SweepSource& source,
+    const std::filesystem::path& folder,
+    const WriteOptions& options,
+    const std::function<void(const std::string&)>& notice) {
   const std::vector<Slope> slopes = slopes_of(runs, sweep);
-  std::string rest = source.file;
+  std::string rest = shell_word(source.file);
   if (source.scale != Scale::quick) rest += fmt::format(" --scale {}", to_string(source.scale));
   ExhibitPage page{.id = sweep.name,
                    .title = sweep.title,
-                   .figures = figures_of(runs, sweep),
                    .rates = rates_of(slopes, sweep),
-                   .commands = {{"All of it; finished runs are kept", "./run dpsosp sweep " + rest},
+                   .commands = {{"All of it; finished runs are kept. Where the store is not in "
+                                 "`out/`, `--out FOLDER` names its folder",
+                                 "./run dpsosp sweep " + rest},
                                 {"The slopes as text", "./run dpsosp fit " + rest}},
                    .files = {{"Part, arm and use of every run, CSV", "runs.csv"},
                              {"Seconds of every run, CSV", "timings.csv"}},
                    .print = options.print};
+  page.figures = figures_of(runs, sweep, [&](const std::string& line) {
+    page.notice.push_back(line);
+    if (notice) notice(line);
+  });
   page.finding = finding_of(page.rates);
-  if (!slopes.empty()) page.tables.push_back(exponents_table(page.rates, sweep.title));
+  if (!slopes.empty()) {
+    page.tables.push_back(exponents_table(page.rates, sweep.title));
+    page.tables.back().notes = notes_on(slopes, sweep);
+  }
   for (const Part& part : sweep.parts) {
     page.tables.push_back(used_table(runs, sweep, part, "used-" + part.name));
     page.details.push_back(cells_table(runs, sweep, part, "cells-" + part.name));
@@ -161,7 +224,16 @@ std::vector<std::filesystem::path> write_sweep(const Store& store,
   write("timings.csv", timings_csv(store, sweep));
   write("runs.csv", runs_csv(sweep));
   if (!commands.empty()) write("tuned.sh", commands);
-  std::ranges::move(write_exhibit(page, site, folder, options), std::back_inserter(written));
+  std::ranges::move(write_exhibit(page, site, folder, options, notice),
+                    std::back_inserter(written));
+  // What the page shows in words is for programs to be read as numbers.
+  for (const plots::Table& t : page.tables)
+    write_file(folder / (t.id + ".csv"), csv_for_programs(t));
+  for (const Part& part : sweep.parts)
+    write_file(folder / ("cells-" + part.name + ".csv"), cells_csv(runs, sweep, part));
+  if (!slopes.empty())
+    for (const char* id : {"slopes.csv", "exponents.csv"})
+      write_file(folder / id, slopes_csv(slopes));
   return written;
 }
 

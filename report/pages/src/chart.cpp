@@ -238,6 +238,12 @@ struct EndLabel {
   const Rate* rate;
 };
 
+/// "−0.436 for −1/2 to −1/3".
+std::string slope_text(const Rate& rate) {
+  return signed_number(*rate.value) +
+         (is_claimed(rate) ? fmt::format(" for {}", claimed_text(rate)) : "");
+}
+
 Html end_labels(const plots::Panel& panel,
                 const Scales& s,
                 const std::vector<Rate>& rates,
@@ -270,11 +276,7 @@ Html end_labels(const plots::Panel& panel,
     Html inside =
         svg_text(x, y + 4, text(cut(plots::plain_text(e.series->label), 26)), "start", "st");
     if (e.rate != nullptr && e.rate->value) {
-      inside += svg_text(
-          x,
-          y + 18,
-          text(signed_number(*e.rate->value) +
-               (is_claimed(*e.rate) ? fmt::format(" for {}", claimed_text(*e.rate)) : "")));
+      inside += svg_text(x, y + 18, text(slope_text(*e.rate)));
       inside += svg_text(x, y + 31, text(interval_text(e.rate->low, e.rate->high)), "start", "iv");
     }
     out += element("g",
@@ -353,8 +355,11 @@ Scales large_scales(const plots::Panel& panel, const std::vector<Rate>& rates) {
       panel.series, [&](const plots::Series& s) { return rate_of(rates, panel, s) != nullptr; }));
   if (curves > 0 && curves <= most_end_labels) {
     double longest = 0;
-    for (const plots::Series& s : panel.series)
+    for (const plots::Series& s : panel.series) {
       if (!s.dashed) longest = std::max(longest, text_width(s.label));
+      if (const Rate* r = rate_of(rates, panel, s); r != nullptr && r->value)
+        longest = std::max(longest, text_width(slope_text(*r)));
+    }
     frame.right = std::clamp(longest * 1.1 + 12, 122.0, 190.0);
     frame.width = 258 + frame.right;
   }

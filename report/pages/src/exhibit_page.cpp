@@ -66,9 +66,10 @@ std::string exhibit_html(const ExhibitPage& e, const Site& site) {
       below += command_box(fmt::format("./run dpsosp sweep {}", sweep));
     return figure_html(f, e.rates, place, below);
   };
-  constexpr std::size_t shown_figures = 2;
-  for (std::size_t k = 0; k < std::min(shown_figures, e.figures.size()); ++k)
-    body += figure(e.figures[k]);
+  constexpr std::size_t most_shown = 2;  // beside other exhibits; a page alone shows all
+  const std::size_t shown_figures =
+      e.folder.empty() ? e.figures.size() : std::min(most_shown, e.figures.size());
+  for (std::size_t k = 0; k < shown_figures; ++k) body += figure(e.figures[k]);
   Html tables;
   for (const plots::Table& t : e.tables) tables += with_files(t, place);
   if (!tables.empty())

@@ -79,10 +79,8 @@ class Writer {
     ensure_writable_folder(place);
     for (const plots::Table& t : e.tables) table(t, place);
     for (const plots::Table& t : e.details) table(t, place);
-    for (const plots::Figure& f : e.figures) {
+    for (const plots::Figure& f : e.figures)
       file(place / (f.id + ".svg"), figure_file(f, e.rates, site_));
-      if (options_.print) written.push_back(plots::write_pdf(f, place, options_.gnuplot));
-    }
     page(e, address_of(e), exhibit_html(e, site_));
     std::string about;
     for (const std::string& t : e.paper_says) about += t + " ";
@@ -93,6 +91,14 @@ class Writer {
     for (const plots::Table& t : e.tables)
       index.add(
           t.title.empty() ? t.id : t.title, address_of(e) + "#" + t.id, e.title + " " + t.caption);
+  }
+
+  /// The figures as PDF, which another program draws.
+  std::vector<fs::path> pdfs(const ExhibitPage& e) const {
+    std::vector<fs::path> files;
+    for (const plots::Figure& f : e.figures)
+      files.push_back(plots::write_pdf(f, folder_ / e.folder, options_.gnuplot));
+    return files;
   }
 
   void look() {
@@ -176,18 +182,49 @@ fs::path write_site(const Site& site, const fs::path& folder, const WriteOptions
   if (!site.index.forest.empty()) write_file(folder / "forest.svg", forest_file(site.index.forest));
   writer.page(
       site.index, "index.html", index_html(site.index, site));  // last: it links to the others
+  if (options.print)
+    for (const ExhibitPage& e : site.exhibits) writer.pdfs(e);
   return folder / "index.html";
 }
 
 std::vector<fs::path> write_exhibit(const ExhibitPage& exhibit,
                                     const Site& site,
                                     const fs::path& folder,
-                                    const WriteOptions& options) {
-  check_exhibit(exhibit);
+                                    const WriteOptions& options,
+                                    const std::function<void(const std::string&)>& notice) {
+  const auto tell = [&](const std::string& line) {
+    if (notice) notice(line);
+  };
+  ExhibitPage e = exhibit;
+  e.print = false;
+  std::set<std::string> taken;
+  std::erase_if(e.figures, [&](const plots::Figure& f) {
+    try {
+      check(f);
+      figure_file(f, e.rates, site);
+      claim(taken, "figures", f.id);
+      return false;
+    } catch (const InputError& error) {
+      e.notice.push_back(fmt::format("The figure {} is missing: {}.", f.id, error.what()));
+      tell(e.notice.back());
+      return true;
+    }
+  });
+  check_exhibit(e);
   ensure_writable_folder(folder);
   Writer writer(site, folder, options);
   writer.look();
-  writer.exhibit(exhibit);
+  writer.exhibit(e);
+  if (!options.print || e.figures.empty()) return std::move(writer.written);
+  try {
+    const std::vector<fs::path> files = writer.pdfs(e);
+    e.print = true;
+    writer.written.clear();
+    writer.exhibit(e);
+    writer.written.insert(writer.written.end() - 2, files.begin(), files.end());
+  } catch (const InputError& error) {
+    tell(fmt::format("figures as SVG alone: {}", error.what()));
+  }
   return std::move(writer.written);
 }
 

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -38,6 +39,8 @@ struct Plan {
   /// The command whose runs these are: it writes the tables once they are stored.
   std::vector<std::string> words;
   std::vector<std::string> cards;  ///< of the programs among its algorithms, absolute paths
+  /// Callers' files of records, absolute paths; the runs have their SHA-256.
+  std::optional<std::vector<std::string>> data;
   std::string program_version;
   std::string binary;   ///< SHA-256 of the program that alone may compute it
   int threads = 1;      ///< runs at a time of one task
@@ -45,7 +48,7 @@ struct Plan {
   std::size_t runs = 0;
   std::vector<PlanShard> shards;
 };
-DPSOSP_MEMBERS(Plan, plan, words, cards, program_version, binary, threads, pilots, runs, shards);
+DPSOSP_MEMBERS(Plan, plan, words, cards, data, program_version, binary, threads, pilots, runs, shards);
 
 /// The longest runs first, each to the shard with the least work so far. The runs of a shard are
 /// in the order in which they came to it.

@@ -59,15 +59,21 @@ Scripts write_scripts(const std::filesystem::path& folder,
                       const SlurmRequest& request,
                       const SlurmLimits& limits);
 
-/// The jobs of a plan.
+/// The jobs of a plan. A number is empty where nothing of the kind was submitted, or where it was
+/// not found in what sbatch answered; such a job is asked for by its name.
 struct SubmittedJobs {
-  std::string array;  ///< of the tasks
-  std::string after;  ///< what runs once all tasks have ended well
+  std::string array;                   ///< number of the job of the tasks
+  std::string after;                   ///< of what runs once all tasks have ended well
+  std::optional<std::string> cluster;  ///< where sbatch says one
+  std::optional<std::string> name;     ///< of both; jobs of no other plan have it
 };
-DPSOSP_MEMBERS(SubmittedJobs, array, after);
+DPSOSP_MEMBERS(SubmittedJobs, array, after, cluster, name);
+/// "jobs 4711 and 4712", or as far as they are known.
+std::string to_text(const SubmittedJobs& jobs);
 
 /// Submits both scripts, and writes jobs.json beside them.
-/// \throws InputError with what sbatch says; then neither is left in the queue
+/// \throws InputError with what sbatch says. Then neither is left in the queue, or jobs.json says
+/// what may be
 SubmittedJobs submit(const std::filesystem::path& folder,
                      const Plan& plan,
                      const SlurmRequest& request,

@@ -97,9 +97,10 @@ class Journal : public RunLog {
 };
 
 /// Reads a journal through, or several that were appended to one another.
-/// The end that a dying machine has left torn is left out, with a notice.
+/// The end that a dying machine has left torn, without the end of its line or with zeros in it, is
+/// left out, with a notice. Ends of lines may have become CR LF.
 /// \param header  called at every header, with the line's provenance of all runs after it
-/// \throws InputError naming the file and the line that is damaged before others that are not
+/// \throws InputError naming the file and the first other line that is not what was written
 void read_journal(const std::filesystem::path& file,
                   const std::function<void(const JournalHeader&, const Provenance&)>& header,
                   const std::function<void(const JournalRow&)>& row,

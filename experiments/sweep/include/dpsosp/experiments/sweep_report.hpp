@@ -47,6 +47,27 @@ plots::Figure slopes_figure(const Runs& runs,
                             std::string id,
                             std::string title);
 
+/// The figure as several, each with as many curves as a drawing for print has looks for. Their ids
+/// end in -2, -3, …
+std::vector<plots::Figure> in_legible_parts(const plots::Figure& figure);
+
+/// Where a panel of slopes_figure lacks cells of the part, or there is none: which, and why. Empty:
+/// none lacks.
+std::string undrawn_text(const Runs& runs, const Sweep& sweep, const Part& part);
+
+/// Cells for programs, CSV: arm, a column a coordinate, then of each metric median, low, high and
+/// n, and what else cells_table has. Columns are called as metrics are; a value that is missing is
+/// empty.
+std::string cells_csv(const Runs& runs, const Sweep& sweep, const Part& part);
+/// Slopes for programs, in the same form.
+std::string slopes_csv(const std::vector<Slope>& slopes);
+
+/// That slopes which are alike may have opposite words, where two of them may; else empty.
+std::string directions_text(const std::vector<Slope>& slopes);
+/// The public constants of the problem that are others at the last cell of a slope than at the
+/// first, each with its exponent; empty where none is.
+std::string moving_constants_text(const Sweep& sweep, const Slope& slope);
+
 /// Seconds of every stored run of the sweep; they alone differ between machines.
 std::string timings_csv(const Store& store, const Sweep& sweep);
 

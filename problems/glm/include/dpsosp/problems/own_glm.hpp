@@ -22,6 +22,7 @@ class OwnGlm final : public DataGlmFamily {
   ProblemNotes notes() const override;
   Index default_records() const override;
   std::string missing() const override;
+  int numbers_version() const override { return 2; }
 
   enum class Labels {
     numbers,  ///< y as it is written

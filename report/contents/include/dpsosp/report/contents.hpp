@@ -2,6 +2,7 @@
 #pragma once
 
 #include <filesystem>
+#include <functional>
 #include <map>
 #include <string>
 #include <vector>
@@ -59,12 +60,15 @@ struct SweepSource {
 
 /// Writes what a sweep found: a page with its figures, exponents and cells, each figure as SVG,
 /// each table as CSV, LaTeX and Markdown, and timings.csv, which alone differs between machines.
+/// \param notice  is told in a line of each figure that is missing
 /// \return what was written but for style sheet and scripts, the page last
-std::vector<std::filesystem::path> write_sweep(const Store& store,
-                                               const Runs& runs,
-                                               const Sweep& sweep,
-                                               const SweepSource& source,
-                                               const std::filesystem::path& folder,
-                                               const WriteOptions& options = {});
+std::vector<std::filesystem::path> write_sweep(
+    const Store& store,
+    const Runs& runs,
+    const Sweep& sweep,
+    const SweepSource& source,
+    const std::filesystem::path& folder,
+    const WriteOptions& options = {},
+    const std::function<void(const std::string&)>& notice = {});
 
 }  // namespace dpsosp::report

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <filesystem>
+#include <functional>
 #include <string>
 
 #include <nlohmann/json.hpp>
@@ -11,7 +12,7 @@
 namespace dpsosp::report {
 
 struct WriteOptions {
-  bool print = false;               ///< also figures as PDF, by gnuplot
+  bool print = false;               ///< also figures as PDF, by gnuplot, after all else
   std::string gnuplot = "gnuplot";  ///< name or path
 };
 
@@ -25,13 +26,17 @@ std::filesystem::path write_site(const Site& site,
                                  const std::filesystem::path& folder,
                                  const WriteOptions& options = {});
 
-/// Writes one exhibit into a folder of its own: index.html and all that it shows.
+/// Writes one exhibit into a folder of its own: index.html and all that it shows. A figure that
+/// cannot be drawn is left out, and a PDF that gnuplot does not draw.
+/// \param notice  is told in a line of what is left out
 /// \return what was written but for the style sheet and the scripts, the page last
-/// \throws as write_site
-std::vector<std::filesystem::path> write_exhibit(const ExhibitPage& exhibit,
-                                                 const Site& site,
-                                                 const std::filesystem::path& folder,
-                                                 const WriteOptions& options = {});
+/// \throws as write_site, but for figures
+std::vector<std::filesystem::path> write_exhibit(
+    const ExhibitPage& exhibit,
+    const Site& site,
+    const std::filesystem::path& folder,
+    const WriteOptions& options = {},
+    const std::function<void(const std::string&)>& notice = {});
 
 /// A figure as SVG that stands alone, in the colours of the report.
 std::string figure_svg(const plots::Figure& figure,
