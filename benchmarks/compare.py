@@ -23,6 +23,8 @@ import peers  # first: sets the number of threads
 import numpy
 import scipy
 
+import peak_memory
+
 READS = ("glm_step", "random_rows")  # work and the probe that bounds it
 
 # Cost against size: the benchmark, what its argument is, and the exponent of the arithmetic count.
@@ -70,11 +72,7 @@ def memory(dpsosp):
     command = [dpsosp, "run", "--algorithm", "avdiukhin-2024/dp-sgd", "--problem", "glm-sigmoid",
                "--records", str(n), "--dimension", str(d), "--epsilon", "1", "--delta", "1e-6",
                "--set", "steps=5"]
-    process = subprocess.Popen(command, stdout=subprocess.DEVNULL)
-    _, status, usage = os.wait4(process.pid, 0)
-    if status != 0:
-        sys.exit(f"compare: {' '.join(command)} failed")
-    return usage.ru_maxrss * 1024 / (8 * n * (d + 1))
+    return peak_memory.of(command) / (8 * n * (d + 1))
 
 
 def seconds(work, at_least=0.3):

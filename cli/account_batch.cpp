@@ -14,7 +14,7 @@
 #include "dpsosp/core/text_file.hpp"
 #include "dpsosp/privacy/accounting/accountant.hpp"
 #include "dpsosp/privacy/accounting/calibration.hpp"
-#include "dpsosp/privacy/accounting/gaussian.hpp"
+#include "dpsosp/privacy/accounting/composition.hpp"
 #include "dpsosp/privacy/accounting/tree.hpp"
 
 #include "choices.hpp"
@@ -191,12 +191,8 @@ double Row::answer() const try {
       return rdp(given().front().event, number("order"), adjacency_);
     case Target::epsilon:
       return epsilon_of(given(), adjacency_, number("delta"), options_).epsilon;
-    case Target::delta: {
-      const auto mu = gaussian_mu(given());
-      if (options_.accountant != Accountant::analytic || !mu)
-        throw UnsupportedError("delta is solved for by analytic_gaussian only");
-      return gaussian_delta(number("epsilon"), *mu);
-    }
+    case Target::delta:
+      return delta_of({.events = given()}, adjacency_, number("epsilon"), options_).delta;
     case Target::sigma:
       if (!has_noise) throw UnsupportedError("the mechanism has no sigma to solve for");
       return smallest_noise_multiplier([&](double sigma) { return ledger(sigma); },

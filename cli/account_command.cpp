@@ -10,8 +10,7 @@
 #include <nlohmann/json.hpp>
 
 #include "dpsosp/core/text_file.hpp"
-#include "dpsosp/privacy/accounting/calibration.hpp"
-#include "dpsosp/privacy/accounting/gaussian.hpp"
+#include "dpsosp/privacy/accounting/composition.hpp"
 #include "dpsosp/privacy/accounting/pld.hpp"
 #include "dpsosp/privacy/accounting/tree.hpp"
 
@@ -24,33 +23,64 @@ namespace {
 
 using Question = AccountRequest::Question;
 
-struct Answer {
-  double amount;
-  double delta;
-  Guarantee guarantee;
+/// What is asked of one mechanism, or of the lines of a file.
+struct Asked {
+  Question question;
+  std::vector<AccountRequest> requests;  // >= 1, of one adjacency and accountant
+  std::size_t unknown = 0;               // the one whose noise is asked for
+  bool is_sequence = false;
+
+  /// The one that knows everything that is given.
+  const AccountRequest& shared() const { return requests[unknown]; }
+  Composition with(double amount) const {
+    Composition all;
+    for (std::size_t k = 0; k < requests.size(); ++k)
+      all.append(requests[k].events(k == unknown ? amount : requests[k].amount));
+    return all;
+  }
+  Composition others() const {
+    Composition all;
+    for (std::size_t k = 0; k < requests.size(); ++k)
+      if (k != unknown) all.append(requests[k].events(requests[k].amount));
+    return all;
+  }
+  /// What is given, or that of the releases.
+  double delta() const {
+    return shared().delta == 0 ? delta_of_coins(with(shared().amount_at(1))) : shared().delta;
+  }
 };
 
-double least_amount(const AccountRequest& request) {
-  const EventFamily family = [&](double z) { return request.events(request.amount_at(z)); };
-  return request.amount_at(smallest_noise_multiplier(
-      family, request.adjacency, request.epsilon, request.delta, request.options));
+struct Answer {
+  double amount;  // of the unknown's noise
+  double epsilon, delta;
+  std::string accountant;
+  std::optional<double> order, lower;  // lower: of epsilon or delta, whichever is asked for
+};
+
+double least_amount(const Asked& asked) {
+  const AccountRequest& r = asked.shared();
+  if (asked.requests.size() > 1) {
+    const double spent = epsilon_of(asked.others(), r.adjacency, asked.delta(), r.options).epsilon;
+    if (spent >= r.epsilon)
+      throw InputError(fmt::format(
+          "account: --epsilon = {:g}, expected more than {:g}, which the other mechanisms have",
+          r.epsilon,
+          spent));
+  }
+  const auto family = [&](double z) { return asked.with(r.amount_at(z)); };
+  return r.amount_at(
+      smallest_noise_multiplier(family, r.adjacency, r.epsilon, asked.delta(), r.options));
 }
 
-Answer answer(const AccountRequest& request) {
-  if (request.question == Question::delta) {
-    const auto mu = gaussian_mu(request.events(request.amount));
-    const Accountant accountant = request.options.accountant;
-    if (!mu || (accountant != Accountant::analytic && accountant != Accountant::tightest))
-      throw UnsupportedError(
-          "account: delta is found by analytic, for unsampled Gaussian noise only");
-    return {
-        request.amount, gaussian_delta(request.epsilon, *mu), {request.epsilon, "analytic", {}}};
+Answer answer(const Asked& asked) {
+  const AccountRequest& r = asked.shared();
+  if (asked.question == Question::delta) {
+    const DeltaGuarantee g = delta_of(asked.with(r.amount), r.adjacency, r.epsilon, r.options);
+    return {r.amount, r.epsilon, g.delta, g.accountant, g.order, g.lower};
   }
-  const double amount =
-      request.question == Question::amount ? least_amount(request) : request.amount;
-  return {amount,
-          request.delta,
-          epsilon_of(request.events(amount), request.adjacency, request.delta, request.options)};
+  const double amount = asked.question == Question::amount ? least_amount(asked) : r.amount;
+  const Guarantee g = epsilon_of(asked.with(amount), r.adjacency, asked.delta(), r.options);
+  return {amount, g.epsilon, asked.delta(), g.accountant, g.order, g.lower};
 }
 
 std::string_view neighbours(Adjacency adjacency) {
@@ -68,7 +98,7 @@ std::string_view neighbours(Adjacency adjacency) {
 // relative width from which a bound is called loose
 constexpr double kLoose = 0.01;
 
-bool converts(const Guarantee& g) { return g.accountant == "rdp" || g.accountant == "zcdp"; }
+bool converts(const Answer& a) { return a.accountant == "rdp" || a.accountant == "zcdp"; }
 
 /// The mechanism with its noise.
 std::string own_text(const AccountRequest& request, double amount) {
@@ -81,32 +111,38 @@ std::string own_text(const AccountRequest& request, double amount) {
     out += fmt::format(", {} sampling at rate {:g}", name_of(request.sampling), request.rate);
   for (const auto& [name, value] : request.quantities(amount)) {
     out += fmt::format(", {} {:.6g}", name, value);
-    if (name == "noise_multiplier") out += " (std / clip norm)";
-    if (name == "sensitivity_ratio") out += " (std / sensitivity)";
+    const std::string_view noise =
+        request.mechanism == AccountRequest::Mechanism::laplace ? "scale" : "std";
+    if (name == "noise_multiplier") out += fmt::format(" ({} / clip norm)", noise);
+    if (name == "sensitivity_ratio") out += fmt::format(" ({} / sensitivity)", noise);
   }
   return out;
 }
 
-std::string accountant_text(const AccountRequest& request, const Guarantee& g) {
-  std::string out = fmt::format("  accountant {}", g.accountant);
-  if (converts(g)) out += fmt::format(", conversion {}", name_of(request.options.conversion));
-  if (g.accountant == "rdp") out += fmt::format(", orders {}", request.orders);
-  if (g.order) out += fmt::format(", attained at order {:.6g}", *g.order);
-  if (g.lower) {
-    out += fmt::format(", between {:.10g} and epsilon", *g.lower);
-    if (g.epsilon - *g.lower > kLoose * g.epsilon)
-      out += " (loose: the finest lattice that is used narrows it no further)";
-  }
+std::string accountant_text(const Asked& asked, const Answer& a) {
+  std::string out = fmt::format("  accountant {}", a.accountant);
+  if (converts(a))
+    out += fmt::format(", conversion {}", name_of(asked.shared().options.conversion));
+  if (a.accountant == "rdp") out += fmt::format(", orders {}", asked.shared().orders);
+  if (a.order) out += fmt::format(", attained at order {:.6g}", *a.order);
+  if (!a.lower) return out;
+  const bool of_delta = asked.question == Question::delta;
+  const double upper = of_delta ? a.delta : a.epsilon;
+  out += fmt::format(", between {:.10g} and {}", *a.lower, of_delta ? "delta" : "epsilon");
+  if (upper - *a.lower > kLoose * upper)
+    out += " (loose: the finest lattice that is used narrows it no further)";
   return out;
 }
 
-/// What a pair of neighbours of some mechanism with these events needs at least; none where it
-/// cannot be computed.
-std::optional<double> attained(const AccountRequest& request,
-                               const std::vector<CountedEvent>& events,
-                               double delta) {
+/// What a pair of neighbours of some mechanism with these events needs at least; none where delta
+/// is asked for, or where it cannot be computed.
+std::optional<double> attained(const Asked& asked, const Answer& a) {
+  if (asked.question == Question::delta) return {};
+  const AccountRequest& r = asked.shared();
   try {
-    return attained_epsilon(events, request.adjacency, delta, request.options.tolerance);
+    return std::min(
+        attained_epsilon(asked.with(a.amount), r.adjacency, a.delta, r.options.tolerance),
+        a.epsilon);
   } catch (const InputError&) {
     return {};
   }
@@ -116,37 +152,40 @@ std::string interval_text(std::optional<double> attained, double epsilon) {
   if (!attained) return "  no interval: what these events attain is not computed";
   return fmt::format(
       "  interval [{:.10g}, {:.10g}]: a mechanism with these events attains the lower end",
-      std::min(*attained, epsilon),
+      *attained,
       epsilon);
 }
 
-std::string as_text(const AccountRequest& request, const Answer& a) {
-  const auto quantities = request.quantities(a.amount);
+double amount_of(const Asked& asked, const Answer& a, std::size_t k) {
+  return k == asked.unknown ? a.amount : asked.requests[k].amount;
+}
+
+std::string as_text(const Asked& asked, const Answer& a) {
+  const AccountRequest& r = asked.shared();
+  const auto quantities = r.quantities(a.amount);
   std::string out;
-  switch (request.question) {
+  switch (asked.question) {
     case Question::epsilon:
-      out = fmt::format("epsilon {:.10g} at delta {:g}", a.guarantee.epsilon, a.delta);
+      out = fmt::format("epsilon {:.10g} at delta {:g}", a.epsilon, a.delta);
       break;
     case Question::delta:
-      out = fmt::format("delta {:.10g} at epsilon {:g}", a.delta, a.guarantee.epsilon);
+      out = fmt::format("delta {:.10g} at epsilon {:g}", a.delta, a.epsilon);
       break;
     case Question::amount:
-      out = fmt::format("{} {} for epsilon {:.10g} at delta {:g}",
+      out = fmt::format("{} {} {}for epsilon {:.10g} at delta {:g}",
                         quantities[0].first,
                         quantities[0].second,
-                        a.guarantee.epsilon,
+                        asked.is_sequence ? fmt::format("of {} ", name_of(r.mechanism)) : "",
+                        a.epsilon,
                         a.delta);
       break;
   }
-  if (request.question != Question::delta)  // whose epsilon is given
-    out += '\n' +
-           interval_text(attained(request, request.events(a.amount), a.delta), a.guarantee.epsilon);
-  return fmt::format("{}\n  between {} ({})\n{}\n{}\n",
-                     out,
-                     neighbours(request.adjacency),
-                     name_of(request.adjacency),
-                     own_text(request, a.amount),
-                     accountant_text(request, a.guarantee));
+  if (asked.question != Question::delta)  // whose epsilon is given
+    out += '\n' + interval_text(attained(asked, a), a.epsilon);
+  out += fmt::format("\n  between {} ({})\n", neighbours(r.adjacency), name_of(r.adjacency));
+  for (std::size_t k = 0; k < asked.requests.size(); ++k)
+    out += own_text(asked.requests[k], amount_of(asked, a, k)) + '\n';
+  return out + accountant_text(asked, a) + '\n';
 }
 
 using Json = nlohmann::ordered_json;
@@ -161,119 +200,142 @@ Json own_json(const AccountRequest& request, double amount) {
   return json;
 }
 
-/// \param events  of the answer's epsilon; empty where epsilon was given
-Json shared_json(const AccountRequest& request,
-                 const Answer& a,
-                 const std::vector<CountedEvent>& events) {
-  Json json{{"epsilon", a.guarantee.epsilon},
+std::string as_json(const Asked& asked, const Answer& a) {
+  const AccountRequest& r = asked.shared();
+  Json json{{"epsilon", a.epsilon},
             {"delta", a.delta},
-            {"adjacency", name_of(request.adjacency)},
-            {"accountant", a.guarantee.accountant}};
-  if (converts(a.guarantee)) json["conversion"] = name_of(request.options.conversion);
-  if (a.guarantee.accountant == "rdp") json["orders"] = request.orders;
-  if (a.guarantee.order) json["order"] = *a.guarantee.order;
-  if (a.guarantee.lower) json["epsilon_lower"] = *a.guarantee.lower;
-  if (events.empty()) return json;
-  if (const auto least = attained(request, events, a.delta))
-    json["epsilon_attained"] = std::min(*least, a.guarantee.epsilon);
-  return json;
-}
-
-std::string as_json(const AccountRequest& request, const Answer& a) {
-  Json json = shared_json(
-      request,
-      a,
-      request.question == Question::delta ? std::vector<CountedEvent>() : request.events(a.amount));
-  json.update(own_json(request, a.amount));
+            {"adjacency", name_of(r.adjacency)},
+            {"accountant", a.accountant}};
+  if (converts(a)) json["conversion"] = name_of(r.options.conversion);
+  if (a.accountant == "rdp") json["orders"] = r.orders;
+  if (a.order) json["order"] = *a.order;
+  if (a.lower) json[asked.question == Question::delta ? "delta_lower" : "epsilon_lower"] = *a.lower;
+  if (const auto least = attained(asked, a)) json["epsilon_attained"] = *least;
+  for (std::size_t k = 0; k < asked.requests.size(); ++k) {
+    Json own = own_json(asked.requests[k], amount_of(asked, a, k));
+    if (!asked.is_sequence) {
+      json.update(own);
+    } else {
+      if (asked.question == Question::amount && k == asked.unknown) own["calibrated"] = true;
+      json["sequence"].push_back(own);
+    }
+  }
   return json.dump(2) + "\n";
 }
 
+using Map = boost::program_options::variables_map;
+
 /// Options that belong to one mechanism of a sequence.
-constexpr std::array<std::string_view, 9> kOfOne{"mechanism",
-                                                 "noise-multiplier",
-                                                 "sensitivity-ratio",
-                                                 "eps0",
-                                                 "rho",
-                                                 "steps",
-                                                 "sampling",
-                                                 "rate",
-                                                 "fixed-size-bound"};
+constexpr std::array<std::string_view, 13> kOfOne{"mechanism",
+                                                  "noise-multiplier",
+                                                  "sensitivity-ratio",
+                                                  "eps0",
+                                                  "delta0",
+                                                  "rho",
+                                                  "steps",
+                                                  "sampling",
+                                                  "rate",
+                                                  "records",
+                                                  "batch-size",
+                                                  "epochs",
+                                                  "fixed-size-bound"};
+constexpr std::array<std::string_view, 4> kNoises{
+    "noise-multiplier", "sensitivity-ratio", "eps0", "rho"};
 
 /// Whether an option was given, and not by default.
-bool is_given(const boost::program_options::variables_map& map, std::string_view name) {
+bool is_given(const Map& map, std::string_view name) {
   const auto& value = map[std::string(name)];
   return !value.empty() && !value.defaulted();
 }
 
-/// epsilon of all the mechanisms of a file together.
-std::string account_sequence(const std::vector<std::string>& arguments,
-                             const boost::program_options::variables_map& map) {
-  const std::string path = map["sequence"].as<std::string>();
+/// The options of one line of a sequence.
+struct Line {
+  int number;
+  std::vector<std::string> words;
+  bool has_noise;
+};
+
+std::vector<Line> lines_of(const std::string& path) {
+  std::istringstream file(read_text(path));
+  std::vector<Line> lines;
+  std::string text;
+  for (int number = 1; std::getline(file, text); ++number) {
+    std::istringstream in(text.substr(0, text.find('#')));
+    const std::vector<std::string> words{std::istream_iterator<std::string>(in), {}};
+    if (words.empty()) continue;
+    try {
+      const Map own = parse_account_options(words);
+      for (const auto& [name, value] : own)
+        if (!value.defaulted() && std::ranges::find(kOfOne, name) == kOfOne.end())
+          throw InputError(fmt::format("account: --{} belongs to the command", name));
+      lines.push_back({number, words, std::ranges::any_of(kNoises, [&](std::string_view name) {
+                         return is_given(own, name);
+                       })});
+    } catch (const InputError& e) {
+      throw InputError(fmt::format("{}:{}: {}", path, number, e.what()));
+    }
+  }
+  if (lines.empty()) throw InputError(fmt::format("account: {} names no mechanism", path));
+  return lines;
+}
+
+Asked asked_of_sequence(const Map& map) {
   for (const std::string_view name : kOfOne)
     if (is_given(map, name))
       throw InputError(
           fmt::format("account: --{} belongs to a line of --sequence, not to the command", name));
-  for (const char* name : {"epsilon", "calibrate", "batch"})
-    if (map.count(name) != 0)
-      throw InputError(
-          fmt::format("account: --{} beside --sequence, which has epsilon at --delta alone", name));
-  std::istringstream file(read_text(path));
-  std::vector<std::string> common;  // without --sequence FILE and --json
-  for (std::size_t k = 0; k < arguments.size(); ++k) {
-    if (arguments[k] == "--sequence")
-      ++k;
-    else if (!arguments[k].starts_with("--sequence=") && arguments[k] != "--json")
-      common.push_back(arguments[k]);
-  }
-  std::vector<AccountRequest> requests;
-  std::vector<CountedEvent> events;
-  std::string line;
-  for (int number = 1; std::getline(file, line); ++number) {
-    std::istringstream words(line.substr(0, line.find('#')));
-    std::vector<std::string> own{std::istream_iterator<std::string>(words), {}};
-    if (own.empty()) continue;
-    try {
-      const auto of_line = parse_account_options(own);
-      for (const auto& [name, value] : of_line)
-        if (!value.defaulted() && std::ranges::find(kOfOne, name) == kOfOne.end())
-          throw InputError(fmt::format("account: --{} belongs to the command", name));
-      std::ranges::copy(common, std::back_inserter(own));
-      const AccountRequest& request = requests.emplace_back(parse_account_options(own));
-      std::ranges::copy(request.events(request.amount), std::back_inserter(events));
-    } catch (const std::runtime_error& e) {
-      throw InputError(fmt::format("{}:{}: {}", path, number, e.what()));
+  if (map.count("batch") != 0)
+    throw InputError("account: --batch beside --sequence, expected one of them");
+  const std::string path = map["sequence"].as<std::string>();
+  const std::vector<Line> lines = lines_of(path);
+  const auto unknowns = std::ranges::count(lines, false, &Line::has_noise);
+  const bool calibrates =
+      map.count("calibrate") != 0 || (map.count("epsilon") != 0 && unknowns > 0);
+  if (calibrates && unknowns != 1)
+    throw InputError(fmt::format(
+        "account: {} of the {} mechanisms of {} have no noise, expected one: --calibrate "
+        "finds its noise beside the others",
+        unknowns,
+        lines.size(),
+        path));
+  Asked asked{.question = Question::epsilon, .is_sequence = true};
+  for (const Line& line : lines) {
+    std::vector<std::string> words = line.words;
+    const bool is_unknown = calibrates && !line.has_noise;
+    for (const auto& [name, value] : map) {  // what the command says of all
+      if (value.defaulted() || name == "sequence" || name == "json" || name == "calibrate")
+        continue;
+      if (name == "epsilon" && calibrates && !is_unknown) continue;
+      words.insert(words.end(), {"--" + name, value.as<std::string>()});
     }
+    try {
+      asked.requests.emplace_back(parse_account_options(words));
+    } catch (const UnsupportedError& e) {
+      throw UnsupportedError(fmt::format("{}:{}: {}", path, line.number, e.what()));
+    } catch (const InputError& e) {
+      throw InputError(fmt::format("{}:{}: {}", path, line.number, e.what()));
+    }
+    if (is_unknown) asked.unknown = asked.requests.size() - 1;
   }
-  if (requests.empty()) throw InputError(fmt::format("account: {} names no mechanism", path));
-  const AccountRequest& any = requests.front();
-  const Answer all{0.0, any.delta, epsilon_of(events, any.adjacency, any.delta, any.options)};
-  if (map.count("json") != 0) {
-    auto json = shared_json(any, all, events);
-    for (const AccountRequest& request : requests)
-      json["sequence"].push_back(own_json(request, request.amount));
-    return json.dump(2) + "\n";
-  }
-  std::string out =
-      fmt::format("epsilon {:.10g} at delta {:g}\n{}\n  between {} ({})\n",
-                  all.guarantee.epsilon,
-                  all.delta,
-                  interval_text(attained(any, events, all.delta), all.guarantee.epsilon),
-                  neighbours(any.adjacency),
-                  name_of(any.adjacency));
-  for (const AccountRequest& request : requests) out += own_text(request, request.amount) + "\n";
-  return out + accountant_text(any, all.guarantee) + "\n";
+  asked.question = asked.shared().question;
+  return asked;
 }
 
 std::string account(const std::vector<std::string>& arguments) {
-  const auto map = parse_account_options(arguments);
-  if (map.count("batch") != 0) {
+  const Map map = parse_account_options(arguments);
+  if (map.count("batch") != 0 && map.count("sequence") == 0) {
     if (arguments.size() > 2) throw InputError("account: --batch takes a file and no other option");
     return account_batch(map["batch"].as<std::string>());
   }
-  if (map.count("sequence") != 0) return account_sequence(arguments, map);
-  const AccountRequest request(map);
-  const Answer a = answer(request);
-  return map.count("json") != 0 ? as_json(request, a) : as_text(request, a);
+  Asked asked{.question = Question::epsilon};
+  if (map.count("sequence") != 0) {
+    asked = asked_of_sequence(map);
+  } else {
+    asked.requests.emplace_back(map);
+    asked.question = asked.shared().question;
+  }
+  const Answer a = answer(asked);
+  return map.count("json") != 0 ? as_json(asked, a) : as_text(asked, a);
 }
 
 }  // namespace

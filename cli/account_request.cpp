@@ -24,7 +24,8 @@ const Choices<Mechanism> kMechanisms{{"gaussian", Mechanism::gaussian},
                                      {"laplace", Mechanism::laplace},
                                      {"exponential", Mechanism::exponential},
                                      {"zcdp", Mechanism::zcdp},
-                                     {"tree", Mechanism::tree}};
+                                     {"tree", Mechanism::tree},
+                                     {"any", Mechanism::any}};
 const Choices<Sampling> kSamplings{
     {"none", Sampling::none}, {"poisson", Sampling::poisson}, {"fixed", Sampling::fixed}};
 const Choices<Adjacency> kAdjacencies{{"replace_one", Adjacency::replace_one},
@@ -95,10 +96,11 @@ std::string_view name_in(const Choices<Value>& choices, Value value) {
 const Description& account_description() {
   static const Description description{
       .name = "account",
-      .summary = "epsilon of a sequence of mechanisms, or the noise that it needs",
+      .summary = "epsilon or delta of a sequence of mechanisms, or the noise that it needs",
       .usage = {"--mechanism NAME NOISE --delta DELTA [OPTIONS]",
+                "--mechanism NAME NOISE --epsilon EPSILON [OPTIONS]",
                 "--mechanism NAME --epsilon EPSILON --delta DELTA --calibrate [OPTIONS]",
-                "--sequence FILE --delta DELTA [OPTIONS]",
+                "--sequence FILE, in place of --mechanism NAME and its NOISE",
                 "--batch FILE.csv"},
       .examples =
           {{"dpsosp account --mechanism gaussian --noise-multiplier 2 --sampling poisson --rate "
@@ -110,18 +112,28 @@ const Description& account_description() {
           {"the mechanism",
            {{.name = "mechanism",
              .value = "NAME",
-             .meaning = "gaussian, laplace, exponential, zcdp, or tree (binary-tree sums)",
-             .offers = {.words = {{"gaussian"}, {"laplace"}, {"exponential"}, {"zcdp"}, {"tree"}}}},
+             .meaning =
+                 "gaussian, laplace, exponential, zcdp, tree (binary-tree sums), or any: one "
+                 "of which only --eps0 and --delta0 are known",
+             .offers =
+                 {.words =
+                      {{"gaussian"}, {"laplace"}, {"exponential"}, {"zcdp"}, {"tree"}, {"any"}}}},
             {.name = "steps",
              .value = "N",
              .meaning = "releases; leaves of a tree",
              .standard = "1"},
             {.name = "sampling",
              .value = "NAME",
-             .meaning = "none, poisson, or fixed (size, without replacement)",
+             .meaning = "none, poisson, or fixed (size, without replacement); of gaussian and "
+                        "laplace",
              .standard = "none",
              .offers = {.words = {{"none"}, {"poisson"}, {"fixed"}}}},
             {.name = "rate", .value = "Q", .meaning = "sampling rate in (0, 1]"},
+            {.name = "records", .value = "N", .meaning = "with --batch-size B, the rate is B/N"},
+            {.name = "batch-size", .value = "B", .meaning = "of --records"},
+            {.name = "epochs",
+             .value = "E",
+             .meaning = "in place of --steps, which is E/rate, rounded up"},
             {.name = "fixed-size-bound",
              .value = "NAME",
              .meaning = "tightest or forward_difference",
@@ -137,7 +149,11 @@ const Description& account_description() {
                         "clip norm"},
             {.name = "eps0",
              .value = "EPSILON",
-             .meaning = "epsilon of one laplace or exponential release"},
+             .meaning = "epsilon of one release of laplace (before sampling), exponential or any"},
+            {.name = "delta0",
+             .value = "DELTA",
+             .meaning = "delta of one release of any",
+             .standard = "0"},
             {.name = "rho", .value = "RHO", .meaning = "rho of one zcdp release"},
             {.name = "calibrate",
              .meaning = "find the least noise (largest eps0, largest rho) that meets --epsilon"}}},
@@ -145,7 +161,9 @@ const Description& account_description() {
            {{.name = "epsilon",
              .value = "EPSILON",
              .meaning = "target of --calibrate; with a noise, delta is computed"},
-            {.name = "delta", .value = "DELTA", .meaning = "of (epsilon, delta)-DP, in (0, 1)"},
+            {.name = "delta",
+             .value = "DELTA",
+             .meaning = "of (epsilon, delta)-DP, in (0, 1); pure mechanisms need none"},
             {.name = "adjacency",
              .value = "NAME",
              .meaning = "replace_one, add_remove or zero_out",
@@ -175,7 +193,8 @@ const Description& account_description() {
            {{.name = "sequence",
              .value = "FILE",
              .meaning = "several mechanisms: the options of one a line, --mechanism to "
-                        "--fixed-size-bound and its noise; # begins a comment",
+                        "--fixed-size-bound and its noise, which --calibrate finds where one line "
+                        "has none; # begins a comment",
              .offers = {.files = true}},
             {.name = "batch",
              .value = "FILE",
@@ -203,34 +222,96 @@ AccountRequest::AccountRequest(const po::variables_map& map)
   if (options.tolerance < 1e-6) reject(kCommand, "--tolerance", options.tolerance, width);
   if (word(map, "orders", Choices<bool>{{"default", false}, {"int_2_256", true}}))
     options.orders = integer_orders(2, 256);
-  constexpr std::string_view count = "an integer >= 1";
-  steps = parse_whole(kCommand, "--steps", text(map, "steps", count), count);
-  if (steps < 1) reject(kCommand, "--steps", text(map, "steps", count), count);
-  refuse_unless(sampling != Sampling::none, map, "rate", "--sampling poisson or fixed");
-  if (sampling != Sampling::none) {
-    rate = number(map, "rate", 1, true, "a number in (0, 1]");
-    if (mechanism != Mechanism::gaussian)
-      throw UnsupportedError(fmt::format(
-          "{}: sampling is accounted for gaussian only, not {}", kCommand, name_of(mechanism)));
-  }
+  read_schedule(map);
+  if (sampling != Sampling::none && mechanism != Mechanism::gaussian &&
+      mechanism != Mechanism::laplace)
+    throw UnsupportedError(fmt::format("{}: sampling is accounted for gaussian and laplace, not {}",
+                                       kCommand,
+                                       name_of(mechanism)));
   read_amount(map);
   if (question != Question::epsilon) epsilon = positive(map, "epsilon");
-  const bool spends_delta = question != Question::delta && options.accountant != Accountant::pure;
-  if (spends_delta || has(map, "delta"))
-    delta = number(map, "delta", 1, false, "a number in (0, 1)");
-  if (question == Question::delta && has(map, "delta"))
-    throw InputError(
-        "account: --epsilon, --delta and a noise are all given, expected two of them: the third is "
-        "computed");
+  read_delta(map);
+}
+
+void AccountRequest::read_schedule(const po::variables_map& map) {
+  constexpr std::string_view count = "an integer >= 1";
+  const auto whole = [&](const std::string& name) {
+    const auto value = parse_whole(kCommand, "--" + name, text(map, name, count), count);
+    if (value < 1) reject(kCommand, "--" + name, text(map, name, count), count);
+    return value;
+  };
+  const auto refuse_both = [&](const std::string& a, const std::string& b) {
+    if (has(map, a) && has(map, b) && !map[b].defaulted())
+      throw InputError(
+          fmt::format("{}: --{} and --{} say the same thing, expected one", kCommand, a, b));
+  };
+  const bool sampled = sampling != Sampling::none;
+  for (const char* name : {"rate", "records", "batch-size", "epochs"})
+    refuse_unless(sampled, map, name, "--sampling poisson or fixed");
+  refuse_both("batch-size", "rate");
+  refuse_both("records", "rate");
+  refuse_both("epochs", "steps");
+  steps = whole("steps");
+  if (!sampled) return;
+  double batches = 0;  // of an epoch
+  if (has(map, "batch-size") || has(map, "records")) {
+    const auto records = static_cast<double>(whole("records"));
+    const auto batch = static_cast<double>(whole("batch-size"));
+    if (batch > records)
+      reject(kCommand, "--batch-size", batch, fmt::format("at most --records = {}", records));
+    rate = batch / records;
+    batches = records / batch;
+  } else {
+    rate = number(map, "rate", 1, true, "a number in (0, 1], or --batch-size and --records");
+    batches = 1 / rate;
+  }
+  if (!has(map, "epochs")) return;
+  const double all = positive(map, "epochs") * batches;
+  if (all > 1e15) reject(kCommand, "--epochs", positive(map, "epochs"), "at most 1e15 steps");
+  steps = static_cast<std::int64_t>(std::ceil(all * (1 - 1e-12)));
+}
+
+// What is pure needs no delta: then epsilon is the sum, and delta that of the releases.
+void AccountRequest::read_delta(const po::variables_map& map) {
+  const bool pure = mechanism == Mechanism::laplace || mechanism == Mechanism::exponential ||
+                    (mechanism == Mechanism::any && delta0 == 0);
+  constexpr std::string_view open = "a number in (0, 1)";
+  if (question == Question::delta) {
+    if (has(map, "delta"))
+      throw InputError(
+          "account: --epsilon, --delta and a noise are all given, expected two of them: the third "
+          "is computed");
+    return;
+  }
+  const bool sums = options.accountant == Accountant::pure ||
+                    (options.accountant == Accountant::tightest && pure);
+  const bool none = !has(map, "delta") ||
+                    parse_number<double>(kCommand, "--delta", text(map, "delta", open), open) == 0;
+  if (sums && none)
+    options.accountant = Accountant::pure;
+  else
+    delta = number(map,
+                   "delta",
+                   1,
+                   false,
+                   pure ? "a number in (0, 1); with --accountant pure none is needed" : open);
 }
 
 void AccountRequest::read_amount(const po::variables_map& map) {
   const bool has_scale = mechanism == Mechanism::gaussian || mechanism == Mechanism::tree ||
                          mechanism == Mechanism::laplace;
-  const bool has_eps0 = mechanism == Mechanism::laplace || mechanism == Mechanism::exponential;
+  const bool is_any = mechanism == Mechanism::any;
+  const bool has_eps0 =
+      mechanism == Mechanism::laplace || mechanism == Mechanism::exponential || is_any;
   refuse_unless(has_scale, map, "noise-multiplier", "--mechanism gaussian, tree or laplace");
   refuse_unless(has_scale, map, "sensitivity-ratio", "--mechanism gaussian, tree or laplace");
-  refuse_unless(has_eps0, map, "eps0", "--mechanism laplace or exponential");
+  refuse_unless(has_eps0, map, "eps0", "--mechanism laplace, exponential or any");
+  if (!map["delta0"].defaulted()) {
+    refuse_unless(is_any, map, "delta0", "--mechanism any");
+    constexpr std::string_view range = "a number in [0, 1)";
+    delta0 = parse_number<double>(kCommand, "--delta0", text(map, "delta0", range), range);
+    if (!(delta0 >= 0 && delta0 < 1)) reject(kCommand, "--delta0", delta0, range);
+  }
   refuse_unless(mechanism == Mechanism::zcdp, map, "rho", "--mechanism zcdp");
   std::vector<std::string> given;
   for (const char* name : {"noise-multiplier", "sensitivity-ratio", "eps0", "rho"})
@@ -255,33 +336,46 @@ void AccountRequest::read_amount(const po::variables_map& map) {
   if (name == "eps0" && has_scale) amount = sensitivity() / amount;
 }
 
-std::vector<CountedEvent> AccountRequest::events(double an_amount) const {
+Composition AccountRequest::events(double an_amount) const {
+  using Sample = SampledLaplaceEvent::Sample;
   const double ratio = an_amount / sensitivity();
+  const auto counted = [](const Event& event, std::int64_t count) {
+    return Composition{.events = {{event, count}}};
+  };
   switch (mechanism) {
     case Mechanism::gaussian:
-      if (sampling == Sampling::poisson) return {{PoissonGaussianEvent{rate, an_amount}, steps}};
-      if (sampling == Sampling::fixed) return {{FixedSizeGaussianEvent{rate, ratio, bound}, steps}};
-      return {{GaussianEvent{ratio}, steps}};
+      if (sampling == Sampling::poisson)
+        return counted(PoissonGaussianEvent{rate, an_amount}, steps);
+      if (sampling == Sampling::fixed)
+        return counted(FixedSizeGaussianEvent{rate, ratio, bound}, steps);
+      return counted(GaussianEvent{ratio}, steps);
     case Mechanism::tree:
-      return {{GaussianEvent{ratio}, tree_depth(steps)}};
+      return counted(GaussianEvent{ratio}, tree_depth(steps));
     case Mechanism::laplace:
-      return {{LaplaceEvent{1 / ratio}, steps}};
+      if (sampling == Sampling::poisson)
+        return {.laplace = {{{Sample::poisson, rate, an_amount}, steps}}};
+      if (sampling == Sampling::fixed)
+        return {.laplace = {{{Sample::fixed_size, rate, ratio}, steps}}};
+      return counted(LaplaceEvent{1 / ratio}, steps);
     case Mechanism::exponential:
-      return {{ExponentialEvent{an_amount}, steps}};
+      return counted(ExponentialEvent{an_amount}, steps);
     case Mechanism::zcdp:
-      return {{ZcdpEvent{an_amount}, steps}};
+      return counted(ZcdpEvent{an_amount}, steps);
+    case Mechanism::any:
+      return approximate_releases(an_amount, delta0, steps);
   }
   return {};
 }
 
 double AccountRequest::amount_at(double z) const {
-  if (mechanism == Mechanism::exponential) return 1 / z;
+  if (mechanism == Mechanism::exponential || mechanism == Mechanism::any) return 1 / z;
   if (mechanism == Mechanism::zcdp) return 1 / (z * z);
   return z;
 }
 
 std::vector<std::pair<std::string, double>> AccountRequest::quantities(double an_amount) const {
   if (mechanism == Mechanism::exponential) return {{"eps0", an_amount}};
+  if (mechanism == Mechanism::any) return {{"eps0", an_amount}, {"delta0", delta0}};
   if (mechanism == Mechanism::zcdp) return {{"rho", an_amount}};
   return {{"noise_multiplier", an_amount}, {"sensitivity_ratio", an_amount / sensitivity()}};
 }

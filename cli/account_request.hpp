@@ -9,7 +9,7 @@
 
 #include <boost/program_options.hpp>
 
-#include "dpsosp/privacy/accounting/accountant.hpp"
+#include "dpsosp/privacy/accounting/composition.hpp"
 
 namespace dpsosp {
 
@@ -19,7 +19,7 @@ boost::program_options::variables_map parse_account_options(
 
 /// What `dpsosp account` is asked for, every value checked.
 struct AccountRequest {
-  enum class Mechanism { gaussian, laplace, exponential, zcdp, tree };
+  enum class Mechanism { gaussian, laplace, exponential, zcdp, tree, any };
   enum class Sampling { none, poisson, fixed };
   enum class Question { epsilon, delta, amount };
 
@@ -33,7 +33,8 @@ struct AccountRequest {
   std::int64_t steps = 1;  ///< releases; leaves of a tree
   double rate = 1;
   double epsilon = 0;  ///< given unless it is the question
-  double delta = 0;    ///< given unless it is the question; 0 with the pure accountant
+  double delta = 0;    ///< given unless it is the question; 0 if none, with the pure accountant
+  double delta0 = 0;   ///< of one release of `any`
   double amount =
       0;  ///< std / clip norm, eps0 or rho, by mechanism; given unless it is the question
 
@@ -41,7 +42,7 @@ struct AccountRequest {
   explicit AccountRequest(const boost::program_options::variables_map& map);
 
   /// The described sequence with that amount of noise or privacy.
-  std::vector<CountedEvent> events(double an_amount) const;
+  Composition events(double an_amount) const;
   /// The amount that belongs to a noise scale z: z itself, eps0 = 1/z, or rho = 1/z².
   double amount_at(double z) const;
   /// Name and value of an amount; noise comes in both units.
@@ -50,7 +51,9 @@ struct AccountRequest {
  private:
   /// sensitivity of a sum / clip norm of one record
   double sensitivity() const { return adjacency == Adjacency::replace_one ? 2 : 1; }
+  void read_schedule(const boost::program_options::variables_map& map);
   void read_amount(const boost::program_options::variables_map& map);
+  void read_delta(const boost::program_options::variables_map& map);
 };
 
 std::string_view name_of(AccountRequest::Mechanism mechanism);

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <atomic>
+#include <cstdint>
 #include <iostream>
+#include <limits>
 #include <string>
 #include <utility>
 
@@ -274,7 +276,8 @@ const Description& audit_description() {
 int audit_command(const Arguments& arguments) {
   const auto map = parse_options(audit_description(), arguments);
   const Scale scale = from_word<Scale>(map["scale"].as<std::string>());
-  const auto seed = static_cast<std::uint32_t>(integer(map, "audit", "seed", 0));
+  const auto seed = static_cast<std::uint32_t>(
+      integer(map, "audit", "seed", 0, std::numeric_limits<std::uint32_t>::max()));
   const bool as_json = map.count("json") != 0, quiet = map.count("quiet") != 0;
   if ((map.count("all") != 0) == (map.count("algorithm") != 0))
     throw InputError("audit: expected --algorithm KEY (dpsosp list algorithms) or --all");
@@ -285,7 +288,7 @@ int audit_command(const Arguments& arguments) {
       if (map.count(name) != 0)
         throw InputError(
             fmt::format("audit: --{} needs --algorithm; --all has its own, by --scale", name));
-    return audit_all(scale, seed, threads(map, "audit"), as_json, quiet);
+    return audit_all(scale, seed, threads_here(map, "audit"), as_json, quiet);
   }
   if (map.count("problem") != 0) {
     if (map.count("runs") != 0)
@@ -301,7 +304,7 @@ int audit_command(const Arguments& arguments) {
                  seed);
   const bool planted = map.count("plant") != 0;
   if (planted) jobs.replay.plant = jobs.statistics.plant = map["plant"].as<std::string>();
-  return audit_one(jobs, planted, threads(map, "audit"), as_json, quiet);
+  return audit_one(jobs, planted, threads_here(map, "audit"), as_json, quiet);
 }
 
 }  // namespace dpsosp

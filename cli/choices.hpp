@@ -42,12 +42,16 @@ Number parse_number(std::string_view where,
   return value;
 }
 
-/// Whether the text is a number above 2^53.
-inline bool is_large(const std::string& text) {
+/// What a whole number that cannot be read must be, beside what is expected: empty for what is
+/// none.
+inline std::string_view why_too_large(const std::string& text) {
+  if (!text.empty() && text.find_first_not_of("0123456789") == std::string::npos)
+    return " and <= 9223372036854775807";
   double value = 0;
   const char* end = text.data() + text.size();
   const auto [stop, status] = std::from_chars(text.data(), end, value);
-  return status == std::errc{} && stop == end && value > 9007199254740992.0 && std::isfinite(value);
+  const bool large = status == std::errc{} && stop == end && value > 9007199254740992.0;
+  return large && std::isfinite(value) ? ", above 2^53 in digits" : "";
 }
 
 /// The integer that is the whole of `text`; 1e5 is one. \throws InputError as parse_number
@@ -57,10 +61,7 @@ inline std::int64_t parse_whole(std::string_view where,
                                 std::string_view expected) {
   const auto value = whole_number(text);
   if (!value)
-    reject(where,
-           name,
-           "'" + text + "'",
-           std::string(expected) + (is_large(text) ? ", above 2^53 in digits" : ""));
+    reject(where, name, "'" + text + "'", std::string(expected) + std::string(why_too_large(text)));
   return *value;
 }
 

@@ -22,6 +22,7 @@
 #include "dpsosp/reproductions/algorithm_page.hpp"
 #include "dpsosp/reproductions/reproductions.hpp"
 #include "dpsosp/wire/questions.hpp"
+#include "names.hpp"
 #include "options.hpp"
 #include "progress_line.hpp"
 
@@ -221,14 +222,28 @@ int list_claims(const po::variables_map& map) {
   return 0;
 }
 
+/// The full name of the one that is to be shown.
+std::string the_one(const std::string& what, const std::string& word) {
+  if (what == "algorithms") return the_algorithm(word);
+  if (what == "problems") return the_problem(word);
+  if (what == "sweeps") return the_sweep(word);
+  if (what != "exhibits")
+    throw InputError(fmt::format("list: {} '{}', expected no second word", what, word));
+  const std::string name = the_exhibit(word);
+  const auto& all = reproductions().catalogue.exhibits;
+  if (std::ranges::find(all, name, &ExhibitEntry::id) == all.end())
+    throw InputError(fmt::format("list: '{}' stands for several exhibits, expected one", word));
+  return name;
+}
+
 }  // namespace
 
 const Description& list_description() {
   static const Description description{
       .name = "list",
       .summary = "algorithms, problems, exhibits, sweeps or claims, one line each",
-      .usage = {"algorithms|problems [--settings] [--json] [--document FOLDER]",
-                "exhibits|sweeps [--json]",
+      .usage = {"algorithms|problems [NAME] [--settings] [--json] [--document FOLDER]",
+                "exhibits|sweeps [NAME] [--json]",
                 "protocol|findings [--document FOLDER]",
                 "claims [--json] [--out FOLDER [--scale SCALE]]"},
       .examples = {{"dpsosp list algorithms", "keys, titles, papers and claimed rates"},
@@ -270,11 +285,15 @@ int list_command(const Arguments& arguments) {
   const auto map = parse_options(list_description(), arguments);
   const std::vector<std::string> kinds{
       "algorithms", "problems", "exhibits", "sweeps", "claims", "protocol", "findings"};
-  if (map.count("what") == 0 || map["what"].as<std::vector<std::string>>().size() != 1)
+  const auto given = map.count("what") == 0 ? std::vector<std::string>()
+                                            : map["what"].as<std::vector<std::string>>();
+  if (given.empty() || given.size() > 2)
     throw InputError(
         "list: expected one of algorithms, problems, exhibits, sweeps, claims, protocol, findings, "
-        "and no second word");
-  const std::string what = map["what"].as<std::vector<std::string>>().front();
+        "and at most a name of the first four");
+  const std::string what = given.front();
+  if (std::ranges::find(kinds, what) == kinds.end()) reject_unknown("kind of name", what, kinds);
+  const std::string one = given.size() == 2 ? the_one(what, given.back()) : "";
   if (what != "claims" && (map.count("out") != 0 || !map["scale"].defaulted()))
     throw InputError("list: --out and --scale go with claims");
   const std::string page = what == "protocol"   ? wire::protocol_page()
@@ -308,10 +327,11 @@ int list_command(const Arguments& arguments) {
     rows = problems();
   else if (what == "exhibits")
     rows = exhibits();
-  else if (what == "sweeps")
-    rows = sweeps();
   else
-    reject_unknown("kind of name", what, kinds);
+    rows = sweeps();
+  if (!one.empty())
+    rows = json::array({*std::ranges::find_if(
+        rows, [&](const json& row) { return row.at("name").get<std::string>() == one; })});
   if (map.count("json") != 0) {
     for (json& row : rows) row.erase("line");
     std::cout << rows.dump(2) << '\n';

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
+#include <iostream>
 #include <thread>
 
 #include <fmt/format.h>
@@ -98,22 +99,38 @@ std::vector<std::pair<std::string, std::string>> assignments(
 std::int64_t integer(const boost::program_options::variables_map& map,
                      std::string_view command,
                      const char* name,
-                     std::int64_t least) {
+                     std::int64_t least,
+                     std::int64_t most) {
   const std::string option = fmt::format("--{}", name), text = map[name].as<std::string>();
   const std::string expected = fmt::format("an integer >= {}", least);
   const auto value = parse_whole(command, option, text, expected);
   if (value < least) reject(command, option, text, expected);
+  if (value > most) reject(command, option, text, fmt::format("{} and <= {}", expected, most));
   return value;
 }
 
+namespace {
+
+int processors() { return static_cast<int>(std::max(1U, std::thread::hardware_concurrency())); }
+
+}  // namespace
+
 int threads(const boost::program_options::variables_map& map, std::string_view command) {
   constexpr std::int64_t most = 4096;
-  if (map.count("threads") == 0)
-    return static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
-  const std::int64_t count = integer(map, command, "threads", 1);
-  if (count > most)
-    reject(command, "--threads", map["threads"].as<std::string>(), fmt::format("<= {}", most));
-  return static_cast<int>(count);
+  if (map.count("threads") == 0) return processors();
+  return static_cast<int>(integer(map, command, "threads", 1, most));
+}
+
+int threads_here(const boost::program_options::variables_map& map, std::string_view command) {
+  const int wanted = threads(map, command), most = std::max(64, 4 * processors());
+  if (wanted <= most) return wanted;
+  std::cerr << fmt::format(
+      "{}: --threads {}: this machine has {} processors; {} threads are used\n",
+      command,
+      wanted,
+      processors(),
+      most);
+  return most;
 }
 
 std::filesystem::path out_folder(const boost::program_options::variables_map& map,

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <limits>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -19,14 +20,18 @@ namespace dpsosp {
 boost::program_options::variables_map parse_options(const Description& description,
                                                     const std::vector<std::string>& arguments);
 
-/// The option as an integer >= least; 1e5 is one. \throws InputError
+/// The option as an integer from least to most; 1e5 is one. \throws InputError
 std::int64_t integer(const boost::program_options::variables_map& map,
                      std::string_view command,
                      const char* name,
-                     std::int64_t least);
+                     std::int64_t least,
+                     std::int64_t most = std::numeric_limits<std::int64_t>::max());
 
 /// `--threads` where it is given, else the number of processors. \throws InputError
 int threads(const boost::program_options::variables_map& map, std::string_view command);
+/// The same for work on this machine alone: fewer, with a remark, where it gains nothing by so
+/// many.
+int threads_here(const boost::program_options::variables_map& map, std::string_view command);
 
 /// `--out`, a folder. \throws InputError if it is empty
 std::filesystem::path out_folder(const boost::program_options::variables_map& map,

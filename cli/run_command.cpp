@@ -147,9 +147,10 @@ RunFailed out_of_memory(const RunSpec& spec, const std::optional<MemoryNeed>& ne
   if (!need || need->bytes < 0.1 * need->machine)
     return RunFailed("out of memory; fewer --records or a smaller --dimension need less");
   return RunFailed(
-      fmt::format("out of memory: {} records of {} take about {}, and this machine has {}; {}",
+      fmt::format("out of memory: {} records of {}{} take about {}, and this machine has {}; {}",
                   spec.records,
                   spec.problem,
+                  spec.dimension ? fmt::format(" in dimension {}", *spec.dimension) : "",
                   bytes_text(need->bytes),
                   bytes_text(need->machine),
                   need->can_be_simulated
@@ -159,8 +160,10 @@ RunFailed out_of_memory(const RunSpec& spec, const std::optional<MemoryNeed>& ne
 
 /// Where the system would end the program in the middle. \throws RunFailed
 void refuse_what_exceeds_memory(const RunSpec& spec) {
-  constexpr Index always_fits = 1'000'000;
-  if (spec.records <= always_fits) return;
+  constexpr double always_fits = 1e7;  // entries
+  if (static_cast<double>(spec.records) * static_cast<double>(spec.dimension.value_or(10)) <=
+      always_fits)
+    return;
   const auto need = memory_need(spec);
   if (need && need->bytes > need->machine) throw out_of_memory(spec, need);
 }
@@ -340,7 +343,7 @@ int run_command(const Arguments& arguments) {
   spec.noise = from_word<NoiseRule>(map["noise"].as<std::string>());
   spec.calibrator = from_word<Calibrator>(map["calibrator"].as<std::string>());
   spec.observations = integer(map, "run", "observations", 0);
-  const auto threads = static_cast<std::size_t>(integer(map, "run", "threads", 1));
+  const auto workers = static_cast<std::size_t>(threads_here(map, "run"));
   if (map.count("trace") != 0 && (map.count("json") == 0 || spec.observations == 0))
     throw InputError("run: --trace needs --json and --observations");
   if (release && spec.observations != 0)
@@ -353,7 +356,7 @@ int run_command(const Arguments& arguments) {
       release ? without_cells([&] { return describe(spec); }) : describe(spec);
   refuse_what_exceeds_memory(spec);
   warn_of_delta(description);
-  const tbb::global_control limit(tbb::global_control::max_allowed_parallelism, threads);
+  const tbb::global_control limit(tbb::global_control::max_allowed_parallelism, workers);
   const auto followed = [&](const auto& compute) {
     RunProgress progress("run", map.count("quiet") != 0, watch);
     return compute(progress);
@@ -385,8 +388,8 @@ int certify_command(const Arguments& arguments) {
         fmt::format("certify: --set {}, expected problem.name=value; no algorithm runs here",
                     spec.settings.begin()->first));
   refuse_what_exceeds_memory(spec);
-  const auto threads = static_cast<std::size_t>(integer(map, "certify", "threads", 1));
-  const tbb::global_control limit(tbb::global_control::max_allowed_parallelism, threads);
+  const auto workers = static_cast<std::size_t>(threads_here(map, "certify"));
+  const tbb::global_control limit(tbb::global_control::max_allowed_parallelism, workers);
   const std::string point = point_in(point_of(map["point"].as<std::string>()), spec);
   const Certificate c = [&] {
     const ProgressLine line("certify", map.count("quiet") != 0, look_at_work("the certificate"));

@@ -302,7 +302,7 @@ TEST_F(Cluster, RefusesInOneLineBeforeAnythingIsSubmitted) {
       {"--slurm --shard 1/2", "sweep: --shard makes no plan"},
       {"--slurm --at-a-time 0", "--at-a-time"},
       {"--slurm --tasks 9999999999", "--tasks = 9999999999, expected <= 1000000000"},
-      {"--slurm --threads 4097", "--threads = 4097, expected <= 4096"},
+      {"--slurm --threads 4097", "--threads = 4097, expected an integer >= 1 and <= 4096"},
       {"--slurm --prologue none.sh", "none.sh: cannot be read"},
       {"--cancel", "there is no plan"}};
   for (const auto& [options, part] : cases) {

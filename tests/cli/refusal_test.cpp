@@ -157,6 +157,8 @@ TEST(CommandLine, RejectsSizesOutOfRange) {
                  {{"--dimension 7", "dimension = 7"},
                   {"--seed -1", "--seed = -1"},
                   {"--data-seed x", "--data-seed = 'x'"},
+                  {"--seed 18446744073709551615", "an integer >= 0 and <= 9223372036854775807"},
+                  {"--threads 4097", "<= 4096"},
                   {"--threads 0", "--threads = 0"},
                   {"--observations 1", "observations = 1"},
                   {"--observations -1", "--observations = -1"}});
@@ -164,6 +166,29 @@ TEST(CommandLine, RejectsSizesOutOfRange) {
       "run --algorithm xu-2026/dp-rgda --problem matrix-sensing --epsilon 1 "
       "--delta 1e-6 --records 60",
       {{"--dimension 7", "problem.rows"}});
+}
+
+TEST(CommandLine, RejectsSeedsThatItCannotKeep) {
+  expect_refused("audit --algorithm wang-ye-xu-2017/dp-gd",
+                 {{"--seed 4294967296", "expected an integer >= 0 and <= 4294967295"}});
+}
+
+TEST(CommandLine, RemarksOnThreadsThatGainNothing) {
+  const Result r = dpsosp(words(good + "--threads 4096"));
+  EXPECT_EQ(r.code, 0);
+  EXPECT_NE(r.err.find("run: --threads 4096: this machine has "), std::string::npos) << r.err;
+}
+
+TEST(CommandLine, ListsOneByItsName) {
+  const Result one = dpsosp(words("list algorithms wang-ye-xu-2017/dp-gd --settings"));
+  EXPECT_TRUE(one.out.starts_with("wang-ye-xu-2017/dp-gd ")) << one.out << one.err;
+  EXPECT_NE(one.out.find("step_size"), std::string::npos);
+  EXPECT_EQ(one.out.find("dp-svrg"), std::string::npos) << one.out;
+  expect_refused("list",
+                 {{"algorithms xyzzy", "see dpsosp list algorithms"},
+                  {"claims xyzzy", "expected no second word"},
+                  {"exhibits lowy-2024", "several exhibits"},
+                  {"problems double-well auc", "at most a name"}});
 }
 
 TEST(CommandLine, RejectsBatchLargerThanData) {

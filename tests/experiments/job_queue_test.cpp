@@ -39,16 +39,19 @@ TEST(JobQueue, HandsOutEveryJobOnceWithoutWaitingForCosts) {
 TEST(JobQueue, EstimatesWorkLeftByKind) {
   JobQueue queue(kinds);
   EXPECT_EQ(queue.work().left, 0);
+  EXPECT_EQ(queue.work().untimed, 3U);
   const std::size_t cheap = queue.next().value(), dear = queue.next().value();
   queue.finished(cheap, 1);
   EXPECT_DOUBLE_EQ(queue.work().left, 2 * 1 + 4 * 1);  // unknown kinds count as the mean of known
   queue.finished(dear, 100);
   EXPECT_DOUBLE_EQ(queue.work().done, 101);
   EXPECT_DOUBLE_EQ(queue.work().left, 2 * 1 + 1 * 100 + 2 * 50.5);
+  EXPECT_EQ(queue.work().untimed, 1U);
   queue.finished(queue.next().value(), 10);  // of the third kind
   EXPECT_DOUBLE_EQ(queue.work().left, 2 * 1 + 1 * 100 + 1 * 10);
   queue.finished(queue.next().value(), std::nullopt);  // the other dear one, not computed
   EXPECT_DOUBLE_EQ(queue.work().left, 2 * 1 + 1 * 10);
+  EXPECT_EQ(queue.work().untimed, 0U);
 }
 
 }  // namespace

@@ -83,6 +83,10 @@ TEST(Progress, TellsTimeLeftByWorkNotByRuns) {
   w.now += 60;
   for (int k = 0; k < 90; ++k) w.progress.advance(false, {.done = 30, .left = 300});
   EXPECT_EQ(w.written.back(), "90/100 runs, 1.5/s, 1m00s elapsed, 10m00s left\n");
+  w.now = 220;  // dear cells that run for the first time are guessed at, and that is said
+  w.progress.advance(false, {.done = 30, .left = 30, .untimed = 2});
+  EXPECT_NE(w.written.back().find("2m00s left (2 cells untimed)"), std::string::npos)
+      << w.written.back();
 }
 
 TEST(Progress, TruncatesLiveLineToTerminalWidth) {

@@ -11,6 +11,7 @@
 #include "contents_texts.hpp"
 #include "dpsosp/algorithms/registry.hpp"
 #include "dpsosp/core/files.hpp"
+#include "dpsosp/experiments/provenance.hpp"
 #include "dpsosp/experiments/runner.hpp"
 #include "dpsosp/experiments/study.hpp"
 #include "dpsosp/experiments/toml_reader.hpp"
@@ -160,6 +161,23 @@ TEST(Publications, EveryPaperOfAnAlgorithmHasAnEntry) {
             "  eprint = {2410.07502},\n"
             "  archiveprefix = {arXiv}\n}");
   EXPECT_EQ(bibtex_of("nobody-1999"), "");
+}
+
+TEST(Publications, ReportIsCitedByItsVersionCommitScaleAndProgram) {
+  setenv("DPSOSP_COMMIT", "0123abc", 1);
+  const std::string entry = bibtex_of_report("quick");
+  unsetenv("DPSOSP_COMMIT");
+  const Build& build = provenance().build;
+  EXPECT_TRUE(entry.starts_with("@software{dpsosp,\n  author = {")) << entry;
+  for (const std::string& part : {"version = {" + build.program_version + "}",
+                                  std::string("scale quick"),
+                                  std::string("commit "),
+                                  "SHA-256 " + build.binary})
+    EXPECT_NE(entry.find(part), std::string::npos) << part << '\n' << entry;
+  EXPECT_EQ(entry.find("invalid"), std::string::npos) << entry;  // an address that is none
+  EXPECT_EQ(std::ranges::count(entry, '{'), std::ranges::count(entry, '}')) << entry;
+  EXPECT_NE(citation_cff().find("\nversion: " + build.program_version + "\n"),
+            std::string_view::npos);
 }
 
 TEST(Publications, PseudoCodeIsFoundWhereTheTableSays) {

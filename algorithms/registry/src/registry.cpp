@@ -113,6 +113,8 @@ std::unique_ptr<Algorithm> find_algorithm(std::string_view key) {
   if (found != entries.end()) return found->create();
   std::vector<std::string> keys;
   for (const auto& e : entries) keys.push_back(e.key);
+  if (nearest(key, keys).empty())
+    throw InputError("unknown algorithm '" + std::string(key) + "'; see dpsosp list algorithms");
   reject_unknown("algorithm", key, keys);
 }
 

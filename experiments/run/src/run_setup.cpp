@@ -223,7 +223,10 @@ std::optional<MemoryNeed> memory_need(const RunSpec& spec) {
   const auto family = make_family(spec.problem, spec.problem_settings);
   InstanceSpec instance = instance_of(spec, *family);
   const Index records = instance.records;
-  constexpr Index few = 1000, more = 3000;
+  // of a size that is made in a moment, whatever the dimension
+  const Index few =
+      std::clamp<Index>(1'000'000 / std::max<Index>(instance.dimension.value_or(1), 1), 2, 1000);
+  const Index more = 3 * few;
   if (records <= more || !family->missing().empty()) return {};
   const auto bytes_at = [&](Index n) -> std::optional<double> {
     instance.records = n;

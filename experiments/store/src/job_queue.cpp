@@ -24,6 +24,7 @@ JobQueue::JobQueue(const std::vector<std::string>& kinds) : unknown_left_(kinds.
     std::ranges::reverse(kind.waiting);
     kind.left = kind.waiting.size();
   }
+  untimed_ = kinds_.size();
 }
 
 std::size_t JobQueue::take(std::size_t kind) {
@@ -49,10 +50,12 @@ void JobQueue::finished(std::size_t job, std::optional<double> cpu_seconds) {
   Kind& kind = kinds_[kind_of_[job]];
   if (!cpu_seconds) {
     --kind.left;
-    if (kind.finished == 0)
+    if (kind.finished == 0) {
       --unknown_left_;
-    else
+      if (kind.left == 0) --untimed_;
+    } else {
       left_ -= kind.mean();
+    }
     return;
   }
   const bool waits = tried_.erase({kind.mean(), kind_of_[job]}) > 0;
@@ -60,6 +63,7 @@ void JobQueue::finished(std::size_t job, std::optional<double> cpu_seconds) {
   if (kind.finished == 0) {
     unknown_left_ -= kind.left;
     ++known_;
+    --untimed_;
   } else {
     left_ -= contribution();
     of_kinds_ -= kind.mean();
@@ -78,7 +82,7 @@ Work JobQueue::work() const {
   const double unknown =
       known_ == 0 ? 0.0
                   : static_cast<double>(unknown_left_) * of_kinds_ / static_cast<double>(known_);
-  return {.done = done_, .left = std::max(left_ + unknown, 0.0)};
+  return {.done = done_, .left = std::max(left_ + unknown, 0.0), .untimed = untimed_};
 }
 
 }  // namespace dpsosp

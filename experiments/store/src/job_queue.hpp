@@ -49,7 +49,7 @@ class JobQueue {
   std::size_t untried_ = 0;                    // kinds before it have a job handed out
   std::set<Rank, std::greater<>> tried_;       // kinds with jobs waiting
   double done_ = 0, left_ = 0, of_kinds_ = 0;  // seconds done; left and means of known kinds
-  std::size_t unknown_left_ = 0, known_ = 0;
+  std::size_t unknown_left_ = 0, known_ = 0, untimed_ = 0;
   mutable std::mutex mutex_;
 };
 

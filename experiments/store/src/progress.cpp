@@ -115,6 +115,8 @@ std::string Progress::state(double now) const {
                             ? work_.left / work_.done
                             : static_cast<double>(total_ - done_) / static_cast<double>(computed);
     text += fmt::format(", {} left", duration_text(elapsed * left));
+    if (work_.untimed > 0)
+      text += fmt::format(" ({} cell{} untimed)", work_.untimed, work_.untimed == 1 ? "" : "s");
   }
   return text;
 }

@@ -136,10 +136,11 @@ std::vector<ExhibitCost> planned_costs(const Catalogue& catalogue,
   Hashes ordinary;
   for (const auto& [id, hashes, on_request] : runs) {
     costs.push_back(cost_of(id, hashes));
-    if (!on_request) ordinary.insert(hashes.begin(), hashes.end());
+    if (!on_request && options.exhibits.empty()) ordinary.insert(hashes.begin(), hashes.end());
   }
   ExhibitCost all = cost_of("all", ordinary);
-  // Runs on request cost what those of their exhibit do; the mean over all others says nothing.
+  // Runs on request, and of some exhibits alone, cost what those of their exhibit do; the mean over
+  // all others says nothing.
   Hashes counted = std::move(ordinary);
   for (const auto& [id, hashes, on_request] : runs) {
     const ExhibitCost more = cost_of(id, without(hashes, counted));

@@ -245,6 +245,8 @@ void check_metric(std::string_view name) {
   for (const NamedPoint& point : points)
     for (const NamedQuantity& quantity : quantities)
       names.push_back(fmt::format("{}.{}", point.name, quantity.name));
+  if (nearest(name, names).empty())
+    throw InputError(fmt::format("unknown metric '{}'; docs/sweeps.md lists them", name));
   reject_unknown("metric", name, names);
 }
 

@@ -3,25 +3,17 @@
 
 #include <utility>
 
+#include "dpsosp/privacy/accounting/composition.hpp"
+
 #include "numeric.hpp"
 
 namespace dpsosp {
+namespace {
 
-double smallest_noise_multiplier(const EventFamily& events,
-                                 Adjacency adjacency,
-                                 double epsilon,
-                                 double delta,
-                                 const AccountOptions& options) {
+// The least z that is enough, to relative `width`.
+template <class Enough, class Width>
+double least_noise(double epsilon, const Enough& enough, const Width& width) {
   expect_positive("smallest_noise_multiplier", "epsilon", epsilon);
-  AccountOptions narrowed = options;
-  const auto enough = [&](double z) {
-    if (options.accountant != Accountant::rdp)
-      return epsilon_of(events(z), adjacency, delta, options).epsilon <= epsilon;
-    std::vector<double> proving = orders_that_prove(epsilon, events(z), adjacency, delta, narrowed);
-    if (proving.empty()) return false;
-    narrowed.orders = std::move(proving);  // no other order proves it with the less noise to come
-    return true;
-  };
   double yes = 1;
   while (!enough(yes)) {
     expect(yes < 1e15,
@@ -41,9 +33,49 @@ double smallest_noise_multiplier(const EventFamily& events,
     yes = no;
     no /= 2;
   }
-  // Digits beyond the width of a numerical bound would only cost time.
-  const bool numerical = epsilon_of(events(yes), adjacency, delta, options).lower.has_value();
-  return bisect(no, yes, enough, numerical ? 0.1 * options.tolerance : 1e-14);
+  return bisect(no, yes, enough, width(yes));
+}
+
+// Digits beyond the width of a numerical bound would only cost time.
+double width_of(const Guarantee& g, const AccountOptions& options) {
+  return g.lower ? 0.1 * options.tolerance : 1e-14;
+}
+
+}  // namespace
+
+double smallest_noise_multiplier(const EventFamily& events,
+                                 Adjacency adjacency,
+                                 double epsilon,
+                                 double delta,
+                                 const AccountOptions& options) {
+  const auto cost = [&](double z) { return epsilon_of(events(z), adjacency, delta, options); };
+  AccountOptions narrowed = options;
+  const auto enough = [&](double z) {
+    if (options.accountant != Accountant::rdp) return cost(z).epsilon <= epsilon;
+    std::vector<double> proving = orders_that_prove(epsilon, events(z), adjacency, delta, narrowed);
+    if (proving.empty()) return false;
+    narrowed.orders = std::move(proving);  // no other order proves it with the less noise to come
+    return true;
+  };
+  return least_noise(epsilon, enough, [&](double z) { return width_of(cost(z), options); });
+}
+
+double smallest_noise_multiplier(const std::function<Composition(double)>& family,
+                                 Adjacency adjacency,
+                                 double epsilon,
+                                 double delta,
+                                 const AccountOptions& options) {
+  const Composition any = family(1);
+  if (any.laplace.empty()) {
+    const double left = delta_left(any, delta, options.accountant);
+    return smallest_noise_multiplier(
+        EventFamily([&](double z) { return family(z).events; }), adjacency, epsilon, left, options);
+  }
+  const auto cost = [&](double z) { return epsilon_of(family(z), adjacency, delta, options); };
+  return least_noise(
+      epsilon,
+      [&](double z) { return cost(z).epsilon <= epsilon; },
+      [&](double z) { return width_of(cost(z), options); });
 }
 
 }  // namespace dpsosp

@@ -206,12 +206,53 @@ double LossComposition::crossing(const Sum& sum, double rounding, const Target& 
   return -std::numeric_limits<double>::infinity();
 }
 
-double LossComposition::epsilon_above(double delta) const {
+// E[(1 − e^{ε−L})₊] of the masses in the window, each with `rounding` more
+double LossComposition::delta(const Sum& sum, double rounding, double epsilon) const {
+  double delta = 0;
+  for (std::size_t i = sum.mass.size(); i-- > 0;) {
+    const auto point = static_cast<double>(window_.first + static_cast<std::int64_t>(i));
+    const double excess = point * window_.step - epsilon;
+    if (excess <= 0) break;
+    const double mass = sum.mass[i] + rounding;
+    if (mass > 0) delta += mass * std::exp(log_weight(point)) * -std::expm1(-excess);
+  }
+  return delta;
+}
+
+double LossComposition::delta_above(double epsilon) const {
+  if (!(epsilon >= window_.step * static_cast<double>(window_.first - 1)))
+    throw std::logic_error("pld: epsilon lies below the window");
   const Sum sum = transformed();
+  const double inside = delta(sum, sum.rounding, epsilon) + tail();
+  return std::min(inside * std::exp(slack()) - std::expm1(log_finite_), 1.0);
+}
+
+double LossComposition::delta_below(double epsilon) const {
+  const Sum sum = transformed();
+  const double from = std::max(epsilon, window_.step * static_cast<double>(window_.first));
+  const auto [above, below] = wrapped();
+  const double inside = delta(sum, -sum.rounding, from) - std::exp(above - window_.above * from) -
+                        std::exp(below - window_.below * from);
+  return std::max(inside * std::exp(-slack()), 0.0);
+}
+
+// bound on the P-mass of losses above the window
+double LossComposition::tail() const {
   const double edge =
       window_.step * static_cast<double>(window_.first + static_cast<std::int64_t>(window_.points));
-  const double tail = std::exp(moment_.beyond - window_.beyond * edge);
-  const double goal = (delta + std::expm1(log_finite_)) * std::exp(-slack()) - tail;
+  return std::exp(moment_.beyond - window_.beyond * edge);
+}
+
+// ln of what wraps from above and from below, but for the factors e^{−tε}
+std::pair<double, double> LossComposition::wrapped() const {
+  const double width = window_.step * static_cast<double>(window_.points);
+  return {moment_.above - (window_.above - window_.tilt) * width,
+          moment_.below - (window_.tilt - window_.below) * width};
+}
+
+double LossComposition::epsilon_above(double delta) const {
+  const Sum sum = transformed();
+  const double goal = (delta + std::expm1(log_finite_)) * std::exp(-slack()) - tail();
   if (!(goal > 0)) return std::numeric_limits<double>::infinity();
   const double epsilon = crossing(sum, sum.rounding, [&](double) { return goal; });
   const double lowest = window_.step * static_cast<double>(window_.first - 1);
@@ -221,13 +262,11 @@ double LossComposition::epsilon_above(double delta) const {
 double LossComposition::epsilon_below(double delta) const {
   const Sum sum = transformed();
   const double goal = delta * std::exp(slack());
-  const double width = window_.step * static_cast<double>(window_.points);
-  const double above = moment_.above - (window_.above - window_.tilt) * width;
-  const double below = moment_.below - (window_.tilt - window_.below) * width;
+  const auto wraps = wrapped();
   return crossing(sum, -sum.rounding, [&](double point) {
     const double lowest = window_.step * (point - 1);
-    return goal + std::exp(above - window_.above * lowest) +
-           std::exp(below - window_.below * lowest);
+    return goal + std::exp(wraps.first - window_.above * lowest) +
+           std::exp(wraps.second - window_.below * lowest);
   });
 }
 

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "loss_distribution.hpp"
@@ -42,6 +43,10 @@ class LossComposition {
   /// Largest real epsilon for which the same, with every error taken off, exceeds delta; −∞ if
   /// there is none within the window.
   double epsilon_below(double delta) const;
+  /// E[(1 − e^{ε−L})₊] with every error added to it, or taken off.
+  /// \param epsilon  above: at the window's lowest loss or more
+  double delta_above(double epsilon) const;
+  double delta_below(double epsilon) const;
 
  private:
   struct Sum {
@@ -52,7 +57,10 @@ class LossComposition {
   Sum in_window(std::span<const double> cyclic, double factor, double rounding) const;
   double slack() const;
   double log_weight(double point) const;
+  double tail() const;
+  std::pair<double, double> wrapped() const;
 
+  double delta(const Sum& sum, double rounding, double epsilon) const;
   template <class Target>
   double crossing(const Sum& sum, double rounding, const Target& target) const;
 

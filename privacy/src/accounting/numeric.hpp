@@ -49,6 +49,9 @@ double bisect(double no, double yes, const Predicate& holds, double width = 1e-1
   return yes;
 }
 
+/// a <= b, but for the rounding of sums of decimal fractions
+inline bool is_at_most(double a, double b) { return a <= b * (1 + 1e-15); }
+
 /// Range checks that refuse NaN.
 inline void expect(bool good,
                    std::string_view where,

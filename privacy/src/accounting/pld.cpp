@@ -149,12 +149,12 @@ Plan next_plan(const std::vector<Part>& parts, double lost, double epsilon) {
   return plan(parts, lost, epsilon, tilt);
 }
 
-// A step at which rounding moves epsilon by about `tolerance`: splitting adds at most
-// λ(λ+1)h²/12 to a release's cumulant, grouping takes half of that away.
-double first_step(const std::vector<Part>& parts, const Plan& p, double tolerance) {
+// A step at which rounding moves epsilon by about `width`: splitting adds at most λ(λ+1)h²/12 to a
+// release's cumulant, grouping takes half of that away.
+double first_step(const std::vector<Part>& parts, const Plan& p, double width) {
   double releases = 0;
   for (const Part& part : parts) releases += static_cast<double>(part.count);
-  return std::sqrt(8 * tolerance * std::max(p.epsilon, 1 / p.tilt) / (releases * (1 + p.tilt)));
+  return std::sqrt(8 * width / (releases * (1 + p.tilt)));
 }
 
 // The step that the cap on points allows.
@@ -199,11 +199,23 @@ LossWindow window(const Plan& p, double step) {
 // The true sum of merged losses is the lattice sum plus the rounding errors, which fall short of
 // their mean by more than `fall` with probability at most `missed` (Bernstein's inequality), as in
 // Gopi, Lee & Wutschitz (2021), section 5.
-double lower_bound(const std::vector<Part>& parts,
-                   const std::vector<DiscreteLoss>& losses,
-                   LossWindow on,
-                   double delta,
-                   double missed) {
+struct MergedSum {
+  LossComposition lattice;
+  double mean, fall, missed;
+
+  double epsilon(double delta) const {
+    return std::max(lattice.epsilon_below(delta + missed) + mean - fall, 0.0);
+  }
+  double delta(double epsilon) const {
+    return std::max(lattice.delta_below(epsilon - mean + fall) - missed, 0.0);
+  }
+};
+
+// none where the lattice does not reach so far
+std::optional<MergedSum> merged_sum(const std::vector<Part>& parts,
+                                    const std::vector<DiscreteLoss>& losses,
+                                    LossWindow on,
+                                    double missed) {
   double mean = 0;
   double variance = 0;
   double largest = 0;  // drop of one error
@@ -217,7 +229,7 @@ double lower_bound(const std::vector<Part>& parts,
     all += count * error.drop;
   }
   const double shift = std::round(mean / on.step);
-  if (!(std::abs(shift) <= kFarthest)) return 0.0;
+  if (!(std::abs(shift) <= kFarthest)) return {};
   on.first -= static_cast<std::int64_t>(shift);
   LossComposition composition(on);
   for (std::size_t i = 0; i < parts.size(); ++i) composition.add(losses[i].merged, parts[i].count);
@@ -225,7 +237,32 @@ double lower_bound(const std::vector<Part>& parts,
   const double linear = largest * log_missed / 3;
   const double fall =
       std::min(all, linear + std::sqrt(linear * linear + 2 * variance * log_missed));
-  return std::max(composition.epsilon_below(delta + missed) + mean - fall, 0.0);
+  return MergedSum{std::move(composition), mean, fall, missed};
+}
+
+// The window of a plan with the losses on its lattice.
+struct OnLattice {
+  LossWindow window;
+  std::vector<DiscreteLoss> losses;
+  LossComposition split;
+};
+
+// none where the losses need more points than there are
+std::optional<OnLattice> on_lattice(const std::vector<Part>& parts, const Plan& p, double step) {
+  const double lattice = with_atom_on_lattice(step, parts);
+  if (!fits(p, lattice)) return {};
+  const LossWindow on = window(p, lattice);
+  OnLattice all{on, {}, LossComposition(on)};
+  for (const Part& part : parts) {
+    all.losses.push_back(discretise(part.loss, on.step));
+    all.split.add(all.losses.back().split, part.count);
+  }
+  return all;
+}
+
+[[noreturn]] void refuse_points() {
+  throw UnsupportedError(fmt::format(
+      "accountant pld: the losses need more than {} points; use rdp, zcdp or pure", kMostPoints));
 }
 
 // Refines until the width is met, or epsilon is no more than `enough`.
@@ -250,31 +287,21 @@ LossBounds bounds(const std::vector<Part>& parts, double delta, double tolerance
     best.epsilon += static_cast<double>(part.count) * largest_loss(part.loss);
   const double lost = kLost * tolerance * delta;
   Plan p = first_plan(parts, delta, lost);
-  double step = first_step(parts, p, 8 * tolerance);
+  double step = first_step(parts, p, 8 * tolerance * std::max(p.epsilon, 1 / p.tilt));
   for (int i = 0; i < kRefinements && !best.resolved; ++i) {
     const double finest = finest_step(parts, p);
     step = std::max(step, finest);
-    const double lattice = with_atom_on_lattice(step, parts);
-    if (!fits(p, lattice)) {
+    const auto at = on_lattice(parts, p, step);
+    if (!at) {
       if (i > 0) break;
-      throw UnsupportedError(
-          fmt::format("accountant pld: the losses need more than {} points; use rdp, zcdp or pure",
-                      kMostPoints));
+      refuse_points();
     }
-    const LossWindow on = window(p, lattice);
-    std::vector<DiscreteLoss> losses;
-    LossComposition composition(on);
-    for (const Part& part : parts) {
-      losses.push_back(discretise(part.loss, on.step));
-      composition.add(losses.back().split, part.count);
-    }
-    const double above = composition.epsilon_above(delta);
+    const double above = at->split.epsilon_above(delta);
     best.epsilon = std::min(best.epsilon, above);
-    best.lower =
-        std::min(std::max(best.lower,
-                          lower_bound(parts, losses, on, delta, kMisrounded * tolerance * delta)),
-                 best.epsilon);
-    best.points = static_cast<std::int64_t>(on.points);
+    const auto merged = merged_sum(parts, at->losses, at->window, kMisrounded * tolerance * delta);
+    if (merged) best.lower = std::max(best.lower, merged->epsilon(delta));
+    best.lower = std::min(best.lower, best.epsilon);
+    best.points = static_cast<std::int64_t>(at->window.points);
     const double wanted = tolerance * std::max(best.epsilon, 1 / p.tilt);
     const double width = best.epsilon - best.lower;
     best.resolved = width <= wanted || best.epsilon <= enough;
@@ -287,14 +314,73 @@ LossBounds bounds(const std::vector<Part>& parts, double delta, double tolerance
   return best;
 }
 
+// The same for delta, whose errors are parts of `estimate`; ends where delta turns out to be less.
+DeltaBounds bounds_of_delta(const std::vector<Part>& parts,
+                            const Plan& p,
+                            double epsilon,
+                            double estimate,
+                            double tolerance) {
+  DeltaBounds best{.delta = 1, .lower = 0, .points = 0, .resolved = false};
+  const double finest = finest_step(parts, p);
+  double step = first_step(parts, p, 8 * tolerance / p.tilt);
+  for (int i = 0; i < kRefinements && !best.resolved && best.delta >= estimate; ++i) {
+    step = std::max(step, finest);
+    const auto at = on_lattice(parts, p, step);
+    if (!at) {
+      if (i > 0) break;
+      refuse_points();
+    }
+    best.delta = std::min(best.delta, at->split.delta_above(epsilon));
+    const auto merged =
+        merged_sum(parts, at->losses, at->window, kMisrounded * tolerance * estimate);
+    if (merged) best.lower = std::max(best.lower, merged->delta(epsilon));
+    best.lower = std::min(best.lower, best.delta);
+    best.points = static_cast<std::int64_t>(at->window.points);
+    const double wanted = tolerance * best.delta;
+    const double width = best.delta - best.lower;
+    best.resolved = width <= wanted;
+    if (step <= finest && i > 0) break;
+    step *= std::clamp(0.8 * std::sqrt(wanted / width), 1.0 / 16, 0.5);
+  }
+  return best;
+}
+
+// δ(ε) <= e^{K(λ)−λε}·λ^λ/(1+λ)^{1+λ}, with the K of the sketches.
+double log_delta_by_renyi(const std::vector<Part>& parts, double epsilon) {
+  const auto log_delta = [&](double tilt) {
+    return exponent(parts, tilt) - tilt * epsilon - std::log1p(tilt) - tilt * std::log1p(1 / tilt);
+  };
+  return std::min(log_delta(minimiser(log_delta)), 0.0);
+}
+
 // Unsampled Gaussians become one, equal events are counted together, free ones are left out.
 struct Sequence {
   double gaussian_mu = 0;
   std::vector<CountedEvent> others;
+  std::vector<CountedLaplace> laplace;
 };
 
-Sequence collected(std::span<const CountedEvent> events, Adjacency adjacency) {
+template <class Counted>
+void count_in(std::vector<Counted>& all, const Counted& more) {
+  const auto same = std::ranges::find(all, more.event, &Counted::event);
+  if (same == all.end())
+    all.push_back(more);
+  else
+    same->count = add_counts(same->count, more.count);
+}
+
+Sequence collected(const Composition& composition, Adjacency adjacency) {
   Sequence s;
+  std::vector<CountedEvent> events = composition.events;
+  for (const CountedLaplace& e : composition.laplace) {
+    const bool poisson = e.event.sample == SampledLaplaceEvent::Sample::poisson;
+    if (e.event.rate == 1 && (poisson || adjacency == Adjacency::replace_one)) {
+      const double moves = poisson && adjacency == Adjacency::replace_one ? 2 : 1;
+      events.push_back({LaplaceEvent{moves / e.event.noise_multiplier}, e.count});
+    } else if (e.event.rate > 0) {
+      count_in(s.laplace, e);
+    }
+  }
   double square = 0;  // Σ mu²
   for (const CountedEvent& e : events) {
     if (const auto* g = std::get_if<GaussianEvent>(&e.event)) {
@@ -318,11 +404,7 @@ Sequence collected(std::span<const CountedEvent> events, Adjacency adjacency) {
       }
     }
     if (pure_epsilon(e.event) == 0) continue;
-    const auto same = std::ranges::find(s.others, e.event, &CountedEvent::event);
-    if (same == s.others.end())
-      s.others.push_back(e);
-    else
-      same->count = add_counts(same->count, e.count);
+    count_in(s.others, e);
   }
   s.gaussian_mu = std::sqrt(square);
   return s;
@@ -335,6 +417,7 @@ std::vector<Part> parts_of(const Sequence& sequence,
                            double tolerance) {
   double releases = sequence.gaussian_mu > 0 ? 1 : 0;
   for (const CountedEvent& e : sequence.others) releases += static_cast<double>(e.count);
+  for (const CountedLaplace& e : sequence.laplace) releases += static_cast<double>(e.count);
   if (releases > kMostReleases)
     throw UnsupportedError(
         fmt::format("accountant pld: {:g} releases, at most {:g} are resolved; use rdp",
@@ -355,6 +438,8 @@ std::vector<Part> parts_of(const Sequence& sequence,
   if (sequence.gaussian_mu > 0) add(gaussian_loss(sequence.gaussian_mu, tails), 1);
   for (const CountedEvent& e : sequence.others)
     add(dominating_loss(e.event, adjacency, direction, tails), e.count);
+  for (const CountedLaplace& e : sequence.laplace)
+    add(dominating_loss(e.event, adjacency, direction), e.count);
   return parts;
 }
 
@@ -376,11 +461,28 @@ Event attained(const Event& event, Adjacency adjacency) {
   return event;
 }
 
+SampledLaplaceEvent attained(const SampledLaplaceEvent& event) {
+  if (event.sample == SampledLaplaceEvent::Sample::poisson) return event;
+  return {SampledLaplaceEvent::Sample::poisson, event.rate, 2 * event.noise_multiplier};
+}
+
 bool differs_by_direction(const Sequence& sequence, Adjacency adjacency) {
   return adjacency != Adjacency::replace_one &&
-         std::ranges::any_of(sequence.others, [](const CountedEvent& e) {
-           return std::holds_alternative<PoissonGaussianEvent>(e.event);
-         });
+         (!sequence.laplace.empty() ||
+          std::ranges::any_of(sequence.others, [](const CountedEvent& e) {
+            return std::holds_alternative<PoissonGaussianEvent>(e.event);
+          }));
+}
+
+// with the range that the accountants of loss distributions serve
+double checked_share(const Composition& composition, double tolerance) {
+  for (const CountedEvent& e : composition.events) check(e);
+  expect_positive("pld_bounds", "tolerance", tolerance);
+  return std::min(tolerance, 0.1);
+}
+
+Composition without_coins(std::span<const CountedEvent> events) {
+  return {.events = {events.begin(), events.end()}};
 }
 
 }  // namespace
@@ -389,16 +491,21 @@ LossBounds pld_bounds(std::span<const CountedEvent> events,
                       Adjacency adjacency,
                       double delta,
                       double tolerance) {
-  for (const CountedEvent& e : events) check(e);
+  return pld_epsilon(without_coins(events), adjacency, delta, tolerance);
+}
+
+LossBounds pld_epsilon(const Composition& composition,
+                       Adjacency adjacency,
+                       double delta,
+                       double tolerance) {
   expect_delta("pld_bounds", delta);
-  expect_positive("pld_bounds", "tolerance", tolerance);
+  const double share = checked_share(composition, tolerance);
   if (delta < kSmallestLossDelta)
     throw UnsupportedError(
         fmt::format("accountant pld: delta = {:g}, it serves {:g} and above; use rdp",
                     delta,
                     kSmallestLossDelta));
-  const double share = std::min(tolerance, 0.1);
-  const Sequence sequence = collected(events, adjacency);
+  const Sequence sequence = collected(composition, adjacency);
   const auto towards = [&](Direction direction, double enough) {
     const std::vector<Part> parts = parts_of(sequence, adjacency, direction, delta, share);
     return bounds(parts, delta, share, enough);
@@ -414,17 +521,70 @@ LossBounds pld_bounds(std::span<const CountedEvent> events,
   return dearer;
 }
 
+DeltaBounds pld_delta(const Composition& composition,
+                      Adjacency adjacency,
+                      double epsilon,
+                      double tolerance) {
+  expect_nonnegative("pld_delta", "epsilon", epsilon);
+  const double share = checked_share(composition, tolerance);
+  const auto most = pure_total(with_pure_laplace(composition, adjacency));
+  if (most && is_at_most(*most, epsilon))
+    return {.delta = 0, .lower = 0, .points = 0, .resolved = true};
+  const Sequence sequence = collected(composition, adjacency);
+  const auto towards = [&](Direction direction, double enough) {
+    const auto parts_for = [&](double delta) {
+      return parts_of(sequence, adjacency, direction, delta, share);
+    };
+    const double least = std::max(enough, kSmallestLossDelta);
+    const double renyi = std::exp(log_delta_by_renyi(parts_for(kSmallestLossDelta), epsilon));
+    // Errors are a part of the estimate, so it must not exceed delta, unless that is below `least`.
+    for (double estimate = std::max(renyi / 100, least);;) {
+      const std::vector<Part> parts = parts_for(estimate);
+      const double lost = kLost * share * estimate;
+      const Plan p =
+          renyi > estimate ? next_plan(parts, lost, epsilon) : first_plan(parts, estimate, lost);
+      const DeltaBounds b = bounds_of_delta(parts, p, epsilon, estimate, share);
+      if (b.delta >= estimate || estimate <= least) return b;
+      estimate = std::max(b.delta / 2, least);
+    }
+  };
+  DeltaBounds dearer = towards(Direction::remove, 0);
+  if (differs_by_direction(sequence, adjacency)) {
+    const DeltaBounds other = towards(Direction::add, dearer.lower);
+    dearer = {.delta = std::max(dearer.delta, other.delta),
+              .lower = std::max(dearer.lower, other.lower),
+              .points = std::max(dearer.points, other.points),
+              .resolved = dearer.resolved && other.resolved};
+  }
+  if (dearer.delta < kSmallestLossDelta)
+    throw UnsupportedError(fmt::format(
+        "accountant pld: delta is below {:g}, where it is not resolved; use rdp or zcdp",
+        kSmallestLossDelta));
+  return dearer;
+}
+
 double attained_epsilon(std::span<const CountedEvent> events,
                         Adjacency adjacency,
                         double delta,
                         double tolerance) {
-  std::vector<CountedEvent> known;
-  for (const CountedEvent& e : events) known.push_back({attained(e.event, adjacency), e.count});
-  if (delta == 0)  // the largest losses add
+  return attained_epsilon(without_coins(events), adjacency, delta, tolerance);
+}
+
+double attained_epsilon(const Composition& composition,
+                        Adjacency adjacency,
+                        double delta,
+                        double tolerance) {
+  Composition known;
+  for (const CountedEvent& e : composition.events)
+    known.events.push_back({attained(e.event, adjacency), e.count});
+  for (const CountedLaplace& e : composition.laplace)
+    known.laplace.push_back({attained(e.event), e.count});
+  if (delta == delta_of_coins(composition))  // the largest losses add
     return epsilon_of(known, adjacency, 0, {.accountant = Accountant::pure}).epsilon;
-  if (gaussian_mu(known))
-    return epsilon_of(known, adjacency, delta, {.accountant = Accountant::analytic}).epsilon;
-  return pld_bounds(known, adjacency, delta, tolerance).lower;
+  const double left = delta_left(composition, delta, Accountant::pld);
+  if (known.laplace.empty() && gaussian_mu(known.events))
+    return epsilon_of(known, adjacency, left, {.accountant = Accountant::analytic}).epsilon;
+  return pld_epsilon(known, adjacency, left, tolerance).lower;
 }
 
 }  // namespace dpsosp

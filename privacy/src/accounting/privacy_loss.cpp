@@ -37,7 +37,8 @@
 // Laplace, ℓ₁-sensitivity spread over coordinates: G_t(p) is the least mass that a set of mass p
 // can have after the Laplace law on a line is moved by t. The law is log-concave, so half-lines
 // attain it and G_s∘G_t = G_{s+t}; G_t is convex, so moving one coordinate of a product law leaves
-// at least G_t(p). Hence one coordinate that moves by the whole is the worst.
+// at least G_t(p). Hence one coordinate that moves by the whole is the worst. With G for F and
+// these laws for the normal ones, the two proofs of samples above are proofs for Laplace noise.
 //
 // Exponential mechanism: for neighbours the losses lie in [t−ε, t] for some t in [0, ε], and by
 // convexity their H_α is at most that of two losses at the ends,
@@ -61,21 +62,30 @@ struct NormalLogDensity {
   double scale, constant;
 };
 
+// ln((1−q) + qe^a), which a sample at rate q makes of the log-ratio a of two laws
+struct Diluted {
+  double rate;
+
+  double loss(double a) const {
+    if (rate == 1) return a;
+    if (a < 600) return std::log1p(rate * std::expm1(a));
+    return a + std::log(rate) + std::log1p((1 - rate) / rate * std::exp(-a));
+  }
+  // inverse of loss
+  double undiluted(double loss) const {
+    if (loss > 600) return loss - std::log(rate);
+    const double excess = std::expm1(loss) / rate;
+    return excess > -1 ? std::log1p(excess) : -infinite_loss;
+  }
+};
+
 // Ratio of the mixture (1−q)N(0,z²) + qN(1,z²) to N(0,z²), in logarithms.
 struct Mixture {
   double rate, noise;
 
-  double log_ratio(double x) const {
-    const double a = (x - 0.5) / (noise * noise);
-    if (a < 600) return std::log1p(rate * std::expm1(a));
-    return a + std::log(rate) + std::log1p((1 - rate) / rate * std::exp(-a));
-  }
+  double log_ratio(double x) const { return Diluted{rate}.loss((x - 0.5) / (noise * noise)); }
   // inverse of log_ratio
-  double at(double loss) const {
-    if (loss > 600) return 0.5 + noise * noise * (loss - std::log(rate));
-    const double excess = std::expm1(loss) / rate;
-    return excess > -1 ? 0.5 + noise * noise * std::log1p(excess) : -infinite_loss;
-  }
+  double at(double loss) const { return 0.5 + noise * noise * Diluted{rate}.undiluted(loss); }
   // x with log_ratio(x) − log_ratio(−x) = loss: y = e^{x/z²} solves the quadratic equation
   // qc·y² − (1−q)(e^loss − 1)y − e^loss·qc = 0, c = e^{−1/(2z²)}
   double between_opposites_at(double loss) const {
@@ -94,6 +104,11 @@ struct Mixture {
   }
   double scale() const { return std::min(noise, 4 * noise * noise); }
 };
+
+void expect_replace_one(Adjacency adjacency) {
+  if (adjacency != Adjacency::replace_one)
+    throw UnsupportedError("accountant pld: a fixed-size sample is charged under replace_one only");
+}
 
 struct DominatingLoss {
   Adjacency adjacency;
@@ -147,9 +162,7 @@ struct DominatingLoss {
   }
 
   PrivacyLoss operator()(const FixedSizeGaussianEvent& e) const {
-    if (adjacency != Adjacency::replace_one)
-      throw UnsupportedError(
-          "accountant pld: a fixed-size sample is charged under replace_one only");
+    expect_replace_one(adjacency);
     const Mixture m{e.rate, e.noise_multiplier};
     const NormalLogDensity normal(e.noise_multiplier);
     constexpr double middle = 0.5;  // of N(0) and N(1), where the loss is 0
@@ -198,6 +211,69 @@ PrivacyLoss gaussian_loss(double mu, const LossTails& tails) {
   };
   c.inverse = [mu](double loss) { return loss / mu - mu / 2; };
   return {.continuous = c, .above = tails.above, .below = tails.below};
+}
+
+// a is ln of Lap(1)/Lap(0) at an answer between them: |a| <= ε, of mass e^{−(ε+a)/2}/4 under
+// Lap(0); beyond either law's centre it is ε or −ε.
+PrivacyLoss dominating_loss(const SampledLaplaceEvent& e,
+                            Adjacency adjacency,
+                            Direction direction) {
+  const Diluted with{e.rate};
+  const double most = 1 / e.noise_multiplier;  // ε
+  PrivacyLoss::Continuous c{.low = -most, .high = most, .scale = 4};
+  std::vector<PrivacyLoss::Atom> atoms;
+  if (e.sample == SampledLaplaceEvent::Sample::fixed_size) {
+    expect_replace_one(adjacency);
+    c.at = [=](double a) {
+      const double size = std::abs(a);
+      const double ratio = with.loss(size);
+      const double log_mass = -(most + size) / 2 + (a < 0 ? 0 : ratio);
+      return PrivacyLoss::Atom{0.25 * std::exp(log_mass), std::copysign(ratio, a)};
+    };
+    c.inverse = [=](double loss) { return std::copysign(with.undiluted(std::abs(loss)), loss); };
+    atoms = {{0.5 * std::exp(with.loss(most) - most), with.loss(most)},
+             {0.5 * std::exp(-most), -with.loss(most)},
+             {(1 - e.rate) * -std::expm1(-most / 2), 0.0}};
+  } else if (adjacency == Adjacency::replace_one) {  // by the answer itself, 0 midway
+    const double least = with.loss(-most);
+    const auto loss = [=](double t) {
+      return std::copysign(with.loss(std::abs(t) - most) - least, t);
+    };
+    c.low = -2 * most;
+    c.high = 2 * most;
+    c.at = [=](double t) {
+      const double log_ratio = t < 0 ? least : with.loss(t - most);
+      return PrivacyLoss::Atom{0.25 * std::exp(log_ratio - std::abs(t) / 2), loss(t)};
+    };
+    c.inverse = [=](double l) {
+      return l == 0 ? 0 : std::copysign(with.undiluted(std::abs(l) + least) + most, l);
+    };
+    atoms = {{0.5 * std::exp(with.loss(most) - most), loss(2 * most)},
+             {0.5 * std::exp(least - most), -loss(2 * most)}};
+  } else if (direction == Direction::remove) {
+    c.at = [=](double a) {
+      return PrivacyLoss::Atom{0.25 * std::exp(with.loss(a) - (most + a) / 2), with.loss(a)};
+    };
+    c.inverse = [=](double loss) { return with.undiluted(loss); };
+    atoms = {{0.5 * std::exp(with.loss(most) - most), with.loss(most)},
+             {0.5 * std::exp(with.loss(-most)), with.loss(-most)}};
+  } else {  // mirrored, so that the loss increases
+    c.at = [=](double a) {
+      return PrivacyLoss::Atom{0.25 * std::exp((a - most) / 2), -with.loss(-a)};
+    };
+    c.inverse = [=](double loss) { return -with.undiluted(-loss); };
+    atoms = {{0.5, -with.loss(-most)}, {0.5 * std::exp(-most), -with.loss(most)}};
+  }
+  return {.atoms = atoms, .continuous = c};
+}
+
+double largest_loss(const SampledLaplaceEvent& e, Adjacency adjacency) {
+  const Diluted with{e.rate};
+  const double most = 1 / e.noise_multiplier;
+  if (e.rate == 0) return 0;
+  const bool opposite =
+      e.sample == SampledLaplaceEvent::Sample::poisson && adjacency == Adjacency::replace_one;
+  return with.loss(most) - (opposite ? with.loss(-most) : 0);
 }
 
 PrivacyLoss dominating_loss(const Event& event,

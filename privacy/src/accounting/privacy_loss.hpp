@@ -5,7 +5,7 @@
 #include <optional>
 #include <vector>
 
-#include "dpsosp/privacy/accounting/event.hpp"
+#include "dpsosp/privacy/accounting/composition.hpp"
 
 namespace dpsosp {
 
@@ -49,5 +49,12 @@ PrivacyLoss dominating_loss(const Event& event,
                             Adjacency adjacency,
                             Direction direction,
                             const LossTails& tails);
+/// \param event  of a rate in (0, 1)
+PrivacyLoss dominating_loss(const SampledLaplaceEvent& event,
+                            Adjacency adjacency,
+                            Direction direction);
+
+/// Epsilon of one release, which is pure DP.
+double largest_loss(const SampledLaplaceEvent& event, Adjacency adjacency);
 
 }  // namespace dpsosp

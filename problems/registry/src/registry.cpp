@@ -105,6 +105,8 @@ std::unique_ptr<ProblemFamily> find_problem(std::string_view name) {
   if (found != entries.end()) return found->create();
   std::vector<std::string> names;
   for (const auto& e : entries) names.push_back(e.name);
+  if (nearest(name, names).empty())
+    throw InputError("unknown problem '" + std::string(name) + "'; see dpsosp list problems");
   reject_unknown("problem", name, names);
 }
 

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <cstdlib>
 #include <map>
 #include <regex>
 
@@ -10,6 +11,7 @@
 
 #include "contents_texts.hpp"
 #include "dpsosp/core/errors.hpp"
+#include "dpsosp/experiments/provenance.hpp"
 #include "dpsosp/experiments/toml_reader.hpp"
 
 namespace dpsosp::report {
@@ -91,6 +93,36 @@ std::vector<PseudoCode> blocks_under(std::string_view markdown, const std::strin
   return blocks;
 }
 
+/// The value of a key at the top of CITATION.cff.
+std::string cited(std::string_view key) {
+  const std::string begin = fmt::format("{}: ", key);
+  for (const std::string& line : lines_of(citation_cff()))
+    if (line.starts_with(begin)) {
+      const std::string value = line.substr(begin.size());
+      return value.starts_with('"') ? value.substr(1, value.rfind('"') - 1) : value;
+    }
+  return {};
+}
+
+/// Its authors: persons, and entities in braces, which BibTeX takes whole.
+std::string cited_authors() {
+  static const std::regex person(R"(family-names: (.*?), given-names: (.*?)\})");
+  static const std::regex entity(R"re(- name: "(.*)")re");
+  std::string authors;
+  bool inside = false;
+  for (const std::string& line : lines_of(citation_cff())) {
+    if (!line.starts_with(' ')) inside = line == "authors:";
+    std::smatch found;
+    std::string author;
+    if (inside && std::regex_search(line, found, person))
+      author = fmt::format("{}, {}", found[1].str(), found[2].str());
+    else if (inside && std::regex_search(line, found, entity))
+      author = fmt::format("{{{}}}", found[1].str());
+    if (!author.empty()) authors += (authors.empty() ? "" : " and ") + author;
+  }
+  return authors;
+}
+
 std::vector<std::string> texts(const TomlNode& list) {
   std::vector<std::string> all;
   for (const TomlNode& node : list.array()) all.push_back(node.text());
@@ -122,6 +154,29 @@ std::string bibtex_of(std::string_view key) {
   if (has_arxiv)
     entry += fmt::format(",\n  eprint = {{{}}},\n  archiveprefix = {{arXiv}}", id[1].str());
   return entry + "\n}";
+}
+
+std::string bibtex_of_report(std::string_view scale) {
+  const Build& build = provenance().build;
+  std::string commit = cited("commit");
+  if (commit.starts_with('$')) {  // no archive
+    const char* of_checkout = std::getenv("DPSOSP_COMMIT");
+    commit = of_checkout == nullptr ? "" : of_checkout;
+  }
+  std::string note = fmt::format("Report at scale {}", scale);
+  if (!commit.empty()) note += fmt::format("; commit {}", commit);
+  if (!build.binary.empty()) note += fmt::format("; program with SHA-256 {}", build.binary);
+  const std::string address = cited("repository-code");
+  std::string entry = fmt::format(
+      "@software{{dpsosp,\n  author = {{{}}},\n  title = {{{{{}}}}},\n  version = {{{}}},\n",
+      cited_authors(),
+      cited("title"),
+      build.program_version);
+  if (address.find(".invalid/") == std::string::npos)
+    entry += fmt::format("  url = {{{}}},\n", address);
+  return entry + fmt::format("  year = {{{}}},\n  note = {{{}}}\n}}",
+                             cited("date-released").substr(0, 4),
+                             note);
 }
 
 std::vector<PseudoCode> pseudocode_of(std::string_view algorithm) {

@@ -14,6 +14,10 @@ namespace dpsosp::report {
 /// docs/papers names none.
 std::string bibtex_of(std::string_view key);
 
+/// A report of this program as an entry of BibTeX, by CITATION.cff. The commit is that of the
+/// archive that the sources came in, or DPSOSP_COMMIT of the environment, which `./run` sets.
+std::string bibtex_of_report(std::string_view scale);
+
 /// The numbered blocks of docs/papers that pseudocode.toml names for an algorithm.
 /// \throws InputError where a section or a block is not there
 std::vector<PseudoCode> pseudocode_of(std::string_view algorithm);

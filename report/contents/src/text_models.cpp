@@ -11,6 +11,7 @@
 #include "dpsosp/core/words.hpp"
 #include "dpsosp/experiments/provenance.hpp"
 #include "dpsosp/experiments/study.hpp"
+#include "publications.hpp"
 #include "stored.hpp"
 
 namespace dpsosp::report {
@@ -146,6 +147,13 @@ TextPage provenance_page(const Stored& stored) {
        .commands = {{"Everything", "./run reproduce"},
                     {"The report alone, from the store", "./run dpsosp report"},
                     {"Compare with the committed tables", "./run reproduce --check results"}}});
+  page.sections.push_back(
+      {.id = "cite",
+       .heading = "To cite this report",
+       .paragraphs =
+           {"Please cite it and the papers whose algorithms you use; their entries are on "
+            "the pages of the algorithms."},
+       .commands = {{"BibTeX", bibtex_of_report(to_string(stored.study().scale))}}});
   page.sections.push_back(
       {.id = "models",
        .heading = "Pages as data",

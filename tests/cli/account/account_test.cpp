@@ -201,6 +201,90 @@ TEST(AccountCommand, SequenceCostsAtMostTheSumOfItsParts) {
   EXPECT_GT(both, std::max(first, second));
 }
 
+// The noise of one line beside the others: put into the file it meets the target, and 0.3 % less of
+// it does not.
+TEST(AccountCommand, CalibratesOneMechanismOfASequence) {
+  const std::string fixed =
+      "--mechanism laplace --eps0 0.1 --steps 2\n--mechanism any --eps0 0.05 --delta0 1e-7\n";
+  const std::string unknown = "--mechanism gaussian --sampling poisson --rate 0.01 --steps 1000";
+  const Result r = account_sequence(fixed + unknown, "--epsilon 1 --delta 1e-5 --json");
+  ASSERT_EQ(r.code, 0) << r.err;
+  const auto found = nlohmann::json::parse(r.out).at("sequence").at(2);
+  EXPECT_EQ(found.at("calibrated"), true);
+  const double noise = found.at("noise_multiplier");
+  const auto epsilon_with = [&](double z) {
+    return epsilon_in(
+        account_sequence(fixed + unknown + " --noise-multiplier " + std::to_string(z) + "\n",
+                         "--delta 1e-5 --json"));
+  };
+  EXPECT_LE(epsilon_with(noise * 1.00001), 1);
+  EXPECT_GT(epsilon_with(noise * 0.997), 1);
+  const Result text = account_sequence(fixed + unknown, "--epsilon 1 --delta 1e-5 --calibrate");
+  EXPECT_TRUE(text.out.starts_with("noise_multiplier ")) << text.out;
+  EXPECT_NE(lines(text.out).at(0).find(" of gaussian for epsilon "), std::string::npos) << text.out;
+}
+
+TEST(AccountCommand, PureMechanismsNeedNoDelta) {
+  for (const char* options : {"--mechanism laplace --eps0 0.5 --steps 3",
+                              "--mechanism laplace --eps0 0.5 --steps 3 --delta 0",
+                              "--mechanism exponential --eps0 0.5 --steps 3",
+                              "--mechanism any --eps0 0.5 --steps 3 --accountant pure"}) {
+    const Result r = account(options);
+    EXPECT_TRUE(r.out.starts_with("epsilon 1.5 at delta 0\n")) << options << '\n' << r.out << r.err;
+    EXPECT_NE(r.out.find("accountant pure"), std::string::npos) << r.out;
+  }
+  // q of Laplace: ln(1 + q(e^ε − 1)) a release
+  EXPECT_NEAR(first_number("--mechanism laplace --noise-multiplier 2 --sampling poisson --rate 0.1 "
+                           "--steps 3 --adjacency add_remove"),
+              3 * std::log1p(0.1 * std::expm1(0.5)),
+              1e-9);
+  const auto coins = nlohmann::json::parse(
+      account("--mechanism any --eps0 0.5 --delta0 1e-7 --steps 3 --accountant pure --json").out);
+  EXPECT_EQ(coins.at("epsilon"), 1.5);
+  EXPECT_NEAR(coins.at("delta").get<double>(), 3e-7, 1e-13);
+  EXPECT_NEAR(first_number("--mechanism laplace --epsilon 1.5 --steps 3 --calibrate"), 4, 1e-12);
+}
+
+TEST(AccountCommand, RecordsBatchesAndEpochsSayRateAndSteps) {
+  const std::string rest = "--mechanism gaussian --noise-multiplier 1 --delta 1e-5 --json ";
+  const Result given = account(rest + "--sampling poisson --rate 0.0125 --steps 240");
+  for (const char* same : {"--sampling poisson --records 20000 --batch-size 250 --epochs 3",
+                           "--sampling poisson --rate 0.0125 --epochs 3",
+                           "--sampling poisson --records 2e4 --batch-size 250 --steps 240"})
+    EXPECT_EQ(account(rest + same).out, given.out) << same;
+  const auto part = nlohmann::json::parse(
+      account(rest + "--sampling fixed --records 60000 --batch-size 256 --epochs 3").out);
+  EXPECT_EQ(part.at("steps"), 704);  // 703.1 rounded up
+}
+
+TEST(AccountCommand, DeltaOfWhatHasALossDistributionIsBracketed) {
+  for (const char* mechanism :
+       {"--mechanism gaussian --noise-multiplier 2 --sampling poisson --rate 0.01 --steps 1000",
+        "--mechanism gaussian --noise-multiplier 4 --sampling fixed --rate 0.01 --steps 100",
+        "--mechanism laplace --noise-multiplier 2 --sampling poisson --rate 0.05 --steps 200",
+        "--mechanism laplace --eps0 0.2 --steps 10",
+        "--mechanism exponential --eps0 0.2 --steps 3",
+        "--mechanism any --eps0 0.2 --delta0 1e-6 --steps 3"}) {
+    SCOPED_TRACE(mechanism);
+    const Result r = account(std::string(mechanism) + " --epsilon 0.4 --json");
+    ASSERT_EQ(r.code, 0) << r.err;
+    const auto json = nlohmann::json::parse(r.out);
+    const double delta = json.at("delta"), lower = json.at("delta_lower");
+    EXPECT_EQ(json.at("accountant"), "pld");
+    EXPECT_LE(lower, delta);
+    EXPECT_GT(lower, 0.98 * delta);
+    // at that delta, epsilon is no more
+    const Result back = account(std::string(mechanism) + " --delta " + json.at("delta").dump() +
+                                " --accountant pld --json");
+    EXPECT_NEAR(epsilon_in(back), 0.4, 0.004) << back.err;
+  }
+  const Result zcdp = account("--mechanism zcdp --rho 0.1 --epsilon 2");  // by its conversion
+  EXPECT_TRUE(zcdp.out.starts_with("delta 4.325210869e-06 at epsilon 2\n")) << zcdp.out << zcdp.err;
+  const Result sequence = account_sequence(
+      "--mechanism laplace --eps0 0.1\n--mechanism gaussian --sensitivity-ratio 5", "--epsilon 1");
+  EXPECT_TRUE(sequence.out.starts_with("delta ")) << sequence.out << sequence.err;
+}
+
 TEST(AccountCommand, SequenceRejectsBadFilesWithTheirLine) {
   const std::string good = "--mechanism gaussian --sensitivity-ratio 5\n";
   for (const auto& [text, options, message] : std::vector<std::array<std::string, 3>>{
@@ -211,7 +295,18 @@ TEST(AccountCommand, SequenceRejectsBadFilesWithTheirLine) {
             "--delta belongs to the command"},
            {good + "stray", "--delta 1e-6", ".txt:2: "},
            {good, "--delta 1e-6 --rate 0.1", "--rate belongs to a line"},
-           {good, "--delta 1e-6 --calibrate", "--calibrate beside --sequence"},
+           {good, "--delta 1e-6 --epsilon 1 --calibrate", "0 of the 1 mechanisms"},
+           {"--mechanism gaussian\n--mechanism laplace",
+            "--delta 1e-6 --epsilon 1",
+            "2 of the 2 mechanisms"},
+           {good + "--mechanism gaussian",
+            "--delta 1e-6",
+            ".txt:2: account: --noise-multiplier is"},
+           {"--mechanism gaussian --sensitivity-ratio 1\n--mechanism laplace",
+            "--delta 1e-6 --epsilon 1",
+            "expected more than 4.88"},
+           {good, "--delta 1e-6 --epsilon 1", "expected two of them"},
+           {good, "--delta 1e-6 --batch x.csv", "--batch beside --sequence"},
            {good, "", "--delta"},
            {"# nothing\n", "--delta 1e-6", "names no mechanism"}}) {
     const Result r = account_sequence(text, options);
@@ -261,6 +356,16 @@ TEST(AccountCommand, RejectsBadInputWithCodeTwo) {
       {"--mechanism gaussian --noise-multiplier 1 --delta 0",
        "--delta = 0, expected a number in (0, 1)"},
       {"--mechanism gaussian --noise-multiplier 1 --delta 1", "--delta = 1"},
+      {good + "--records 100 --batch-size 10", "--records is for --sampling"},
+      {good + "--sampling poisson --records 100", "--batch-size is missing"},
+      {good + "--sampling poisson --records 100 --batch-size 101", "at most --records = 100"},
+      {good + "--sampling poisson --records 100 --batch-size 10 --rate 0.1", "say the same thing"},
+      {good + "--sampling poisson --rate 0.1 --epochs 2 --steps 3", "say the same thing"},
+      {good + "--sampling poisson --rate 25/100", "--batch-size and --records"},
+      {good + "--delta0 0.1", "--delta0 is for --mechanism any"},
+      {"--mechanism any --eps0 1 --delta0 1 --delta 0.1", "--delta0 = 1"},
+      {"--mechanism any --eps0 1 --delta0 1e-3 --steps 2 --delta 1e-3", "more than 0.001999"},
+      {"--mechanism laplace --eps0 1 --accountant zcdp", "--accountant pure none is needed"},
       {"--batch /nonexistent.csv", "/nonexistent.csv does not exist"},
       {"--batch /tmp", "/tmp is a folder"}};
   for (const auto& [options, part] : bad) {
@@ -288,9 +393,15 @@ TEST(AccountCommand, RejectsUnprovedCasesWithCodeThree) {
   expect_one_error_line(
       account(sampled + "--accountant rdp --conversion bs_sqrtpi"), 3, "bs_sqrtpi");
   expect_one_error_line(
-      account("--mechanism laplace --eps0 1 --delta 1e-5 --sampling poisson --rate 0.1"),
+      account("--mechanism exponential --eps0 1 --delta 1e-5 --sampling poisson --rate 0.1"),
       3,
-      "sampling");
+      "sampling is accounted for gaussian and laplace");
+  expect_one_error_line(account("--mechanism laplace --eps0 1 --delta 1e-5 --sampling fixed --rate "
+                                "0.1 --adjacency add_remove"),
+                        3,
+                        "replace_one only");
+  expect_one_error_line(
+      account("--mechanism laplace --eps0 1 --epsilon 0.5 --accountant pure"), 3, "use pld");
 }
 
 const std::string kReference = in_checkout("tests/data/accounting_vectors.csv");

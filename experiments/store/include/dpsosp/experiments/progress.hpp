@@ -19,6 +19,8 @@ enum class ProgressStyle {
 struct Work {
   double done = 0;
   double left = 0;
+  std::size_t untimed =
+      0;  ///< cells of which no run has finished, and whose part of left is a guess
 };
 
 /// `live` if standard error is a terminal, else `lines`; `quiet` if asked.

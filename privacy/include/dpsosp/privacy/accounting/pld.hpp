@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <span>
 
-#include "dpsosp/privacy/accounting/event.hpp"
+#include "dpsosp/privacy/accounting/composition.hpp"
 
 namespace dpsosp {
 
@@ -29,7 +29,8 @@ inline constexpr double kSmallestLossDelta = 1e-100;
 ///                replace-one: (1−q) N(0, z²) + q N(±1, z²). Proof in privacy_loss.cpp
 ///   fixed size   replace-one: (1−γ) N(0, z²) + γ N(1, z²) against N(0, z²) for losses above 0, its
 ///                mirror image below. Proof in privacy_loss.cpp
-///   laplace      the two densities of one coordinate. Proof in privacy_loss.cpp
+///   laplace      the two densities of one coordinate, sampled as the Gaussian. Proof in
+///                privacy_loss.cpp
 ///   pure         randomised response. Kairouz, Oh & Viswanath (2015)
 ///   exponential  the envelope of all losses of range epsilon. Proof in privacy_loss.cpp
 ///
@@ -51,6 +52,28 @@ LossBounds pld_bounds(std::span<const CountedEvent> events,
                       Adjacency adjacency,
                       double delta,
                       double tolerance);
+/// The same without the composition's coins; \param delta is what they leave.
+LossBounds pld_epsilon(const Composition& composition,
+                       Adjacency adjacency,
+                       double delta,
+                       double tolerance);
+
+/// What the same distributions prove about delta at a stated epsilon.
+struct DeltaBounds {
+  double delta;         ///< the sequence is (epsilon, delta)-DP; in [0, 1]
+  double lower;         ///< no smaller one can be proved from the pairs
+  std::int64_t points;  ///< lattice points of the last transform
+  bool resolved;  ///< the relative width asked for was reached; if not, delta is loose but holds
+};
+
+/// Without the composition's coins.
+/// \param epsilon    finite, >= 0
+/// \param tolerance  relative width of [lower, delta] at which the lattice is fine enough; > 0
+/// \throws UnsupportedError as pld_bounds, and where delta is below kSmallestLossDelta but not 0
+DeltaBounds pld_delta(const Composition& composition,
+                      Adjacency adjacency,
+                      double epsilon,
+                      double tolerance);
 
 /// Lower bound on the epsilon of the costliest mechanisms of these kinds: some that the events
 /// describe have a pair of neighbours that needs it, so no accountant of the events gets below. It
@@ -60,6 +83,10 @@ LossBounds pld_bounds(std::span<const CountedEvent> events,
 /// \param delta  as of pld_bounds, or 0 where every event is pure
 /// \throws UnsupportedError as pld_bounds, but not for zCDP events
 double attained_epsilon(std::span<const CountedEvent> events,
+                        Adjacency adjacency,
+                        double delta,
+                        double tolerance);
+double attained_epsilon(const Composition& composition,
                         Adjacency adjacency,
                         double delta,
                         double tolerance);
