@@ -280,6 +280,8 @@ TEST_F(Cluster, ForgetsNothingThatMayBeInTheQueue) {
                         2,
                         "slurm: sbatch ended with exit code 3; ");
   EXPECT_TRUE(fs::exists(failed.out() / "plans/0001/jobs.json"));
+  EXPECT_TRUE(lines(log()).back().starts_with("sbatch --parsable --array=1-2 "))
+      << "what merges is not submitted: " << log();
   fs::remove(slurm_ / "code");
   // What is refused leaves neither a job nor a plan.
   tell("refuses", "after");
@@ -290,13 +292,15 @@ TEST_F(Cluster, ForgetsNothingThatMayBeInTheQueue) {
 }
 
 TEST_F(Cluster, PrintsCommandsThatAShellReadsBack) {
-  const SweepRun s = sweep("it's two words");
-  const Result r = s.run("sweep", "--script-only --tasks 1");
-  EXPECT_EQ(r.code, 0) << r.err;
-  const std::string line = lines(r.out)[1], start = "tasks: ", end = " INDEX, ";
-  const std::string task = line.substr(start.size(), line.find(end) - start.size());
-  const Result computed = run_program("/bin/bash", {"-c", task + " 1"});
-  EXPECT_EQ(computed.code, 0) << task << computed.err;
+  for (const char* folder : {"it's two words", "two words", "one;word", "$HOME"}) {
+    const SweepRun s = sweep(folder);
+    const Result r = s.run("sweep", "--script-only --tasks 1");
+    ASSERT_EQ(r.code, 0) << r.err;
+    const std::string line = lines(r.out)[1], start = "tasks: ", end = " INDEX, ";
+    const std::string task = line.substr(start.size(), line.find(end) - start.size());
+    const Result computed = run_program("/bin/bash", {"-c", task + " 1"});
+    EXPECT_EQ(computed.code, 0) << task << computed.err;
+  }
 }
 
 TEST_F(Cluster, RefusesInOneLineBeforeAnythingIsSubmitted) {

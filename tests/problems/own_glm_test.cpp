@@ -260,10 +260,15 @@ TEST_F(OwnData, SignsAreLabelsWhereTheyAreSaidToBe) {
   f.labels = OwnGlm::Labels::signs;
   EXPECT_EQ(refusal(f), "none");
   // at w = 0 the gradient is (1/2 - y) x
-  Vector g = Vector::Zero(2);
-  f.make({.records = 2})
-      .records->add_gradients(Point(Vector::Zero(2)), Block::x, BatchView(1, 2), 1e12, g);
-  EXPECT_NEAR(g[0], -0.5 * 0.3, 1e-15);
+  const auto gradient = [&](Index record) {
+    Vector g = Vector::Zero(2);
+    f.make({.records = 2})
+        .records->add_gradients(
+            Point(Vector::Zero(2)), Block::x, BatchView(record, record + 1), 1e12, g);
+    return g;
+  };
+  EXPECT_NEAR(gradient(0)[0], 0.5 * 3 / std::hypot(3, 1), 1e-15);
+  EXPECT_NEAR(gradient(1)[0], -0.5 * 0.3, 1e-15);
   OwnGlm zero = family(write("t.csv", "a,b,y\n3,1,0\n"));
   zero.labels = OwnGlm::Labels::signs;
   EXPECT_EQ(refusal(zero),

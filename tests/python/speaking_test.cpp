@@ -153,7 +153,7 @@ TEST_F(Speaking, NamesQuestionAndArgumentOfWhatIsWrong) {
            {"text", "gradient: limit = '1.0', expected a number"},
            {"host", "query: noise = 0"}}) {
     const Result r = run(way);
-    EXPECT_EQ(r.code, 1) << r.err;
+    ASSERT_EQ(r.code, 1) << way << r.err;
     EXPECT_NE(lines(r.err).back().find("the program says: " + place_of(way) + error),
               std::string::npos)
         << r.err;
@@ -165,7 +165,7 @@ TEST_F(Speaking, NamesQuestionAndArgumentOfWhatIsWrong) {
            {"plan", "Speaks.plan returned None, expected a list of dpsosp.Planned"},
            {"count", "plan: count = 4.0, expected an integer"}}) {
     const Result r = run(way);
-    EXPECT_NE(r.code, 0);
+    ASSERT_NE(r.code, 0) << way;
     EXPECT_NE(lines(r.err).back().find("the program says: " + error), std::string::npos) << r.err;
   }
 }
