@@ -99,6 +99,14 @@ std::string kind_but_file(mode_t mode) {
   return S_ISSOCK(mode) ? "is a socket" : "is a device";
 }
 
+std::string rest_of(std::ifstream& in, const fs::path& file) {
+  try {
+    return {std::istreambuf_iterator<char>(in), {}};
+  } catch (const std::ios_base::failure&) {  // of the disk
+    throw InputError(fmt::format("{}: cannot be read ({})", file.string(), std::strerror(errno)));
+  }
+}
+
 }  // namespace
 
 std::string why_unreadable(const fs::path& file) {
@@ -129,7 +137,7 @@ std::string read_text(const fs::path& file) {
   if (const std::string why = why_unreadable(file); !is_stream && !why.empty())
     throw InputError(fmt::format("{} {}", file.string(), why));
   std::ifstream in(file, std::ios::binary);
-  const std::string text{std::istreambuf_iterator<char>(in), {}};
+  const std::string text = rest_of(in, file);
   if (text.starts_with("\xFF\xFE") || text.starts_with("\xFE\xFF"))
     throw InputError(fmt::format("{} is text in UTF-16, expected UTF-8", file.string()));
   return std::string(without_byte_order_mark(text));
@@ -148,11 +156,7 @@ std::ifstream open_file(const fs::path& file) {
 
 std::string read_file(const fs::path& file) {
   std::ifstream in = open_file(file);
-  try {
-    return {std::istreambuf_iterator<char>(in), {}};
-  } catch (const std::ios_base::failure&) {  // of the disk
-    throw InputError(fmt::format("{}: cannot be read ({})", file.string(), std::strerror(errno)));
-  }
+  return rest_of(in, file);
 }
 
 void check_id(std::string_view where, const std::string& id) {

@@ -67,6 +67,21 @@ TEST(Files, SaysWhyAPathCannotBeRead) {
   EXPECT_EQ(why_unreadable(file), "cannot be read (Permission denied)");
 }
 
+/// As of a bad disk: it opens, and cannot be read.
+TEST(Files, ReadErrorNamesTheFile) {
+  const std::string file = "/proc/self/mem", said = file + ": cannot be read (Input/output error)";
+  const auto refusal = [&](const auto& reader) -> std::string {
+    try {
+      reader(file);
+    } catch (const InputError& e) {
+      return e.what();
+    }
+    return "none";
+  };
+  EXPECT_EQ(refusal(read_file), said);
+  EXPECT_EQ(refusal(read_text), said);
+}
+
 TEST(Files, ReadsTextWithoutByteOrderMarkAndRefusesUtf16) {
   const ScratchFolder scratch;
   EXPECT_EQ(read_text(scratch.write("a", "\xEF\xBB\xBFx\n")), "x\n");
