@@ -9,7 +9,6 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "dpsosp/algorithms/registry.hpp"
 #include "dpsosp/core/errors.hpp"
 #include "dpsosp/core/files.hpp"
 #include "dpsosp/core/text_file.hpp"
@@ -20,140 +19,17 @@
 #include "dpsosp/experiments/sweep.hpp"
 #include "dpsosp/experiments/toml_reader.hpp"
 #include "dpsosp/experiments/tuning.hpp"
+#include "sweep_axes.hpp"
+#include "tuning_file.hpp"
 
 namespace dpsosp {
 namespace {
 
 using nlohmann::json;
 
-constexpr std::int64_t most_points = 1000;
-constexpr std::int64_t most_seeds = 100000;
-constexpr std::int64_t most_first_seed = std::int64_t{1} << 53;
-constexpr std::int64_t most_trials = 10000;
-constexpr std::size_t most_tuned = 16;  // settings of an arm
-constexpr double most_runs = 1e6;       // of a part
+constexpr double most_runs = 1e6;  // of a part
 constexpr double usual_dimension = 100;
 constexpr double small_data = 1e6;  // records times dimension that take milliseconds to make
-
-/// What applies at this scale: the value itself, or that of a table {smoke = …, quick = …, full =
-/// …}.
-TomlNode at_scale(const TomlNode& node, Scale scale) {
-  if (!node.is_table()) return node;
-  TomlTable table = node.table();
-  for (const char* of_range : {"from", "to", "points", "spacing"})
-    if (table.has(of_range)) return node;
-  table.allow({"smoke", "quick", "full"});
-  return table.at(std::string(to_string(scale)));
-}
-
-bool is_integer_coordinate(std::string_view name) {
-  return name == "records" || name == "dimension";
-}
-
-void check_coordinate(const TomlNode& node, const std::string& name) {
-  static const std::vector<std::string> names{"records", "dimension", "epsilon", "delta"};
-  if (std::ranges::find(names, name) != names.end()) return;
-  for (const std::string_view prefix : {"set.", "problem."})
-    if (name.starts_with(prefix) && name.size() > prefix.size()) return;
-  node.fail(
-      fmt::format("{} is no coordinate, expected records, dimension, epsilon, delta, "
-                  "\"set.NAME\" or \"problem.NAME\"",
-                  name));
-}
-
-double epsilon_of(const TomlNode& node) {
-  const double epsilon = node.number();
-  if (!(epsilon > 0)) node.refuse("a number > 0");
-  return epsilon;
-}
-
-double delta_of(const TomlNode& node) {
-  const double delta = node.number();
-  if (!(delta > 0 && delta < 1)) node.refuse("a number in (0, 1)");
-  return delta;
-}
-
-json value_of(const TomlNode& node, const std::string& coordinate) {
-  if (is_integer_coordinate(coordinate)) return node.integer(1);
-  if (coordinate == "epsilon") return epsilon_of(node);
-  if (coordinate == "delta") return delta_of(node);
-  return node.scalar();
-}
-
-/// An end of a range: a number that the coordinate can take.
-double end_of(const TomlNode& node, const std::string& coordinate) {
-  value_of(node, coordinate);
-  return node.number();
-}
-
-/// from … to in `points` steps, evenly on a logarithmic or linear axis; both ends are exact.
-std::vector<json> range_of(const TomlNode& node, const std::string& coordinate, Scale scale) {
-  TomlTable t = node.table();
-  t.allow({"from", "to", "points", "spacing"});
-  const double from = end_of(at_scale(t.at("from"), scale), coordinate);
-  const double to = end_of(at_scale(t.at("to"), scale), coordinate);
-  const std::int64_t points = at_scale(t.at("points"), scale).integer(2, most_points);
-  const std::string spacing = t.has("spacing") ? t.at("spacing").text() : "log";
-  if (spacing != "log" && spacing != "linear") t.at("spacing").refuse("\"log\" or \"linear\"");
-  if (spacing == "log" && !(from > 0 && to > 0))
-    node.fail(fmt::format(
-        "{} from {:g} to {:g}, expected ends > 0, or spacing = \"linear\"", coordinate, from, to));
-  if (from == to)
-    node.fail(fmt::format("{} from {:g} to {:g}, expected different ends", coordinate, from, to));
-  std::vector<json> values;
-  for (std::int64_t k = 0; k < points; ++k) {
-    const double share = static_cast<double>(k) / static_cast<double>(points - 1);
-    double v = spacing == "log" ? std::exp(std::log(from) + share * std::log(to / from))
-                                : from + share * (to - from);
-    if (k == 0) v = from;
-    if (k == points - 1) v = to;
-    if (!is_integer_coordinate(coordinate)) {
-      values.emplace_back(v);
-      continue;
-    }
-    const json rounded = static_cast<std::int64_t>(std::round(v));
-    if (values.empty() || values.back() != rounded) values.push_back(rounded);
-  }
-  return values;
-}
-
-std::vector<json> grid_of(const TomlNode& node, const std::string& coordinate, Scale scale) {
-  const TomlNode chosen = at_scale(node, scale);
-  if (chosen.is_table()) return range_of(chosen, coordinate, scale);
-  if (!chosen.is_array())
-    chosen.refuse("an array of values, or a range { from = , to = , points = }");
-  std::vector<json> values;
-  std::set<json> seen;
-  for (const TomlNode& item : chosen.array()) {
-    values.push_back(value_of(item, coordinate));
-    if (!seen.insert(values.back()).second)
-      item.fail(fmt::format("{} = {} occurs twice", coordinate, values.back().dump()));
-  }
-  if (values.empty()) chosen.refuse("at least one value");
-  return values;
-}
-
-/// One axis: a table of one coordinate, or of several that move together.
-Axis axis_of(const TomlNode& node, Scale scale) {
-  const TomlTable table = node.table();
-  Axis axis;
-  for (const auto& [name, grid] : table.entries()) {
-    check_coordinate(grid, name);
-    const std::vector<json> values = grid_of(grid, name, scale);
-    if (axis.empty()) axis.resize(values.size());
-    if (axis.size() != values.size())
-      grid.fail(
-          fmt::format("{} has {} values and {} has {}; coordinates of one axis move together "
-                      "and have equally many",
-                      name,
-                      values.size(),
-                      axis.front().front().first,
-                      axis.size()));
-    for (std::size_t k = 0; k < values.size(); ++k) axis[k].emplace_back(name, values[k]);
-  }
-  if (axis.empty()) node.refuse("a coordinate and its values");
-  return axis;
-}
 
 const std::vector<std::string> spec_names{"records",
                                           "dimension",
@@ -244,158 +120,6 @@ Arm arm_of(const TomlNode& node,
     describe(arm.spec);
   });
   return arm;
-}
-
-/// Whether a setting of the algorithm takes whole numbers alone; none without such a setting.
-std::optional<bool> takes_integers(const std::string& algorithm, const std::string& setting) {
-  const auto made = find_algorithm(algorithm);
-  const Fields fields = made->fields();
-  const auto found = std::ranges::find(fields, setting, &Field::name);
-  if (found == fields.end()) return {};
-  return found->integer;
-}
-
-/// The values of a setting that is tuned. Between its ends, a range has whole numbers where the
-/// setting takes no others, and numbers of three digits elsewhere.
-Axis tuned_axis(const TomlNode& node, const std::string& setting, bool integers, Scale scale) {
-  const std::string name = "set." + setting;
-  std::vector<json> values = grid_of(node, name, scale);
-  if (at_scale(node, scale).is_table())
-    for (json& v : values) {
-      if (integers)
-        v = static_cast<std::int64_t>(std::round(v.get<double>()));
-      else if (&v != &values.front() && &v != &values.back())
-        v = std::stod(fmt::format("{:.3g}", v.get<double>()));
-    }
-  values.erase(std::ranges::unique(values).begin(), values.end());
-  Axis axis;
-  for (json& v : values) axis.push_back({{name, std::move(v)}});
-  return axis;
-}
-
-/// Gives an arm its trials: the space of [tune], as far as the arm does not say otherwise.
-void tune_arm(const TomlNode& node, const TomlTable& tune, Scale scale, Arm& arm) {
-  const TomlTable t = node.table();
-  const auto budget_of = [&](const TomlTable& of) {
-    return at_scale(of.at("budget"), scale).integer(1, most_trials);
-  };
-  std::int64_t budget = budget_of(tune);
-  std::vector<std::pair<std::string, TomlNode>> own;
-  if (t.has("tune")) {
-    const TomlNode of_arm = t.at("tune");
-    if (of_arm.is_table()) {
-      own = of_arm.table().entries();
-      if (of_arm.table().has("budget")) budget = budget_of(of_arm.table());
-    } else {
-      if (of_arm.boolean()) of_arm.refuse("false, or a table of settings");
-      budget = 1;
-    }
-    if (budget != budget_of(tune) && !tune.has("unequal"))
-      of_arm.fail(fmt::format(
-          "arm {} tries {} settings and [tune] has budget = {}; expected the same for all arms, or "
-          "unequal = \"WHY\" in [tune]",
-          arm.name,
-          budget,
-          budget_of(tune)));
-  }
-  std::vector<std::size_t> places;
-  const auto add = [&](const TomlNode& at,
-                       const TomlNode& values,
-                       const std::string& role,
-                       const std::string& setting) {
-    const auto integers = takes_integers(arm.spec.algorithm, setting);
-    if (!integers)
-      at.fail(fmt::format(
-          "{} has no setting {}, which is tuned; expected {} = \"NAME\" of its substitute, or {} = "
-          "false, in the tune of arm {}",
-          arm.spec.algorithm,
-          setting,
-          role,
-          role,
-          arm.name));
-    for (const Axis& other : arm.space)
-      if (other.front().front().first == "set." + setting)
-        at.fail(fmt::format("arm {} tunes {} twice", arm.name, setting));
-    arm.space.push_back(tuned_axis(values, setting, *integers, scale));
-  };
-  std::size_t place = 0;
-  for (const auto& [name, values] : tune.at("space").table().entries()) {
-    const auto other = std::ranges::find(own, name, &std::pair<std::string, TomlNode>::first);
-    const std::size_t here = place++;
-    if (other == own.end()) {
-      add(t.has("tune") ? t.at("tune") : node, values, name, name);
-    } else if (other->second.is_table() || other->second.is_array()) {
-      add(other->second, other->second, name, name);
-    } else if (other->second.scalar().is_string()) {
-      add(other->second, values, name, other->second.text());
-    } else {
-      if (other->second.boolean()) other->second.refuse("a setting in its place, values, or false");
-      continue;
-    }
-    places.push_back(here);
-  }
-  for (const auto& [name, values] : own) {
-    if (name == "budget" || tune.at("space").table().has(name)) continue;
-    add(values, values, name, name);
-    places.push_back(place++);
-  }
-  if (place > most_tuned)
-    node.fail(fmt::format("{} settings are tuned, expected at most {}", place, most_tuned));
-  arm.trials = node.checked([&] {
-    return trials_of(arm.space,
-                     places,
-                     static_cast<std::size_t>(budget),
-                     tune.has("order")
-                         ? static_cast<std::uint64_t>(tune.at("order").integer(0, most_first_seed))
-                         : Tuning{}.order);
-  });
-}
-
-Tuning tuning_of(const TomlTable& tune, Scale scale) {
-  tune.allow({"budget", "seeds", "first_seed", "order", "space", "unequal"});
-  Tuning t;
-  t.seeds = static_cast<std::uint64_t>(at_scale(tune.at("seeds"), scale).integer(1, most_seeds));
-  if (tune.has("first_seed"))
-    t.first_seed = static_cast<std::uint64_t>(tune.at("first_seed").integer(0, most_first_seed));
-  if (tune.has("order"))
-    t.order = static_cast<std::uint64_t>(tune.at("order").integer(0, most_first_seed));
-  if (tune.has("unequal")) t.unequal = tune.at("unequal").text();
-  if (tune.has("unequal") && t.unequal.empty())
-    tune.at("unequal").refuse("why the budgets differ, which the tables print");
-  return t;
-}
-
-/// Refuses a part whose results would see what tuning has seen.
-void check_apart(const TomlNode& node, const Part& part, const Tuning& tuning) {
-  const std::uint64_t end = part.first_seed + std::max(part.seeds, part.most_seeds);
-  const std::uint64_t tuning_end = tuning.first_seed + tuning.seeds;
-  if (part.first_seed < tuning_end && tuning.first_seed < end)
-    node.fail(
-        fmt::format("part {} has seeds {} to {} and tuning has {} to {}; expected none in common, "
-                    "by first_seed "
-                    "of [tune] or of the file",
-                    part.name,
-                    part.first_seed,
-                    end - 1,
-                    tuning.first_seed,
-                    tuning_end - 1));
-  for (const Axis& axis : part.by_seed) {
-    const auto seen = [&](std::uint64_t first, std::uint64_t last) {
-      std::set<std::uint64_t> values;
-      for (std::uint64_t seed = first; seed < last && values.size() < axis.size(); ++seed)
-        values.insert(seed % axis.size());
-      return values;
-    };
-    const auto finals = seen(part.first_seed, end);
-    for (const std::uint64_t value : seen(tuning.first_seed, tuning_end))
-      if (finals.contains(value))
-        node.fail(
-            fmt::format("by_seed of part {} gives tuning and results one instance, {}; expected "
-                        "more values than "
-                        "all seeds together, and a first_seed of [tune] that leads to others",
-                        part.name,
-                        to_text(axis[value])));
-  }
 }
 
 /// Refuses what no slope can be fitted along.

@@ -19,7 +19,7 @@
 #include "dpsosp/experiments/metric.hpp"
 #include "dpsosp/experiments/public_constants.hpp"
 #include "dpsosp/experiments/tuning.hpp"
-#include "dpsosp/experiments/used.hpp"
+#include "shown_metrics.hpp"
 
 namespace dpsosp {
 namespace {
@@ -60,15 +60,6 @@ std::vector<std::string> metrics_of(const Part& part) {
   std::vector<std::string> names;
   for (const FitRequest& f : part.fits)
     if (std::ranges::find(names, f.metric) == names.end()) names.push_back(f.metric);
-  return names;
-}
-
-/// The metrics of a part; where it asks for no slope, as controls do, the level of the output and
-/// the sweep's own metric.
-std::vector<std::string> shown_metrics(const Sweep& sweep, const Part& part) {
-  if (!part.fits.empty()) return metrics_of(part);
-  std::vector<std::string> names{"output.sosp_level"};
-  if (!sweep.metric.empty() && sweep.metric != names.front()) names.push_back(sweep.metric);
   return names;
 }
 
@@ -157,152 +148,6 @@ plots::Panel slopes_panel(const Runs& runs,
   return p;
 }
 
-/// What an arm used in the cells of a part.
-struct UsedByArm {
-  std::vector<UsedNumbers> clips{}, step_sizes{};
-  std::vector<double> steps{};
-  std::vector<std::string> outputs{};  ///< each once
-  std::vector<std::string> labels{};   ///< of privacy, each once
-  std::vector<double> clipped{};       ///< medians of the cells
-  std::vector<double> longest{};       ///< contributions, as a share of their clip
-  std::vector<double> cut_short{};     ///< steps of runs that the budget ended
-  std::vector<double> spent{};         ///< share of ε, where it is guaranteed
-};
-
-void add_once(std::vector<std::string>& words, std::string word) {
-  if (std::ranges::find(words, word) == words.end()) words.push_back(std::move(word));
-}
-
-UsedByArm used_in(const Runs& runs, const Sweep& sweep, const Part& part, std::size_t arm) {
-  UsedByArm u;
-  for (const dpsosp::Cell& c : cells_of(sweep, part)) {
-    if (c.arm != arm) continue;
-    for (const Job& job : c.runs)
-      if (const RunResult* result = runs.result(job)) {
-        Used used = used_by(job.run()->algorithm, *result);
-        u.clips.push_back(std::move(used.clips));
-        u.step_sizes.push_back(std::move(used.step_sizes));
-        u.steps.push_back(static_cast<double>(result->algorithm.steps));
-        add_once(u.outputs, std::move(used.output));
-        if (const double longest = result->evaluation_log.largest_norm_over_limit;
-            longest > 0 && clipped_share(*result))
-          u.longest.push_back(longest);
-        const PrivacyResult& privacy = result->privacy;
-        add_once(u.labels, std::string(to_string(privacy.label)));
-        if (result->algorithm.status == Status::budget) u.cut_short.push_back(u.steps.back());
-        if (privacy.label == PrivacyLabel::enforced && std::isfinite(privacy.guarantee))
-          u.spent.push_back(privacy.spent / privacy.guarantee);
-      }
-    if (const auto share = measure(runs, c, "clipped").values; !share.empty())
-      u.clipped.push_back(median(share));
-  }
-  return u;
-}
-
-std::string range_text(const std::vector<double>& values, std::string_view unit = "") {
-  if (values.empty()) return "–";
-  const auto text = [](double v) { return fmt::format("{:.3g}", v); };
-  const std::string low = text(std::ranges::min(values)), high = text(std::ranges::max(values));
-  return fmt::format("{}{}{}", low, low == high ? "" : " to " + high, unit);
-}
-
-std::vector<double> percent(std::vector<double> shares) {
-  for (double& s : shares) s *= 100;
-  return shares;
-}
-
-/// Why the clip of an arm is to be looked at; empty: it is not.
-std::string warning_of_clip(const UsedByArm& used, const std::string& arm) {
-  if (!used.longest.empty() && std::ranges::max(used.longest) < least_reached)
-    return fmt::format(
-        "{}: no contribution is longer than {:.2g} % of its clip, by which the noise goes; its "
-        "clip is {}",
-        arm,
-        100 * std::ranges::max(used.longest),
-        to_text(used.clips));
-  const auto many =
-      std::ranges::count_if(used.clipped, [](double share) { return share > most_clipped; });
-  if (many == 0) return {};
-  return fmt::format(
-      "{}: {} of the contributions are clipped, more than {:.0f} % in {} of {} "
-      "cells; its clip is {}",
-      arm,
-      range_text(percent(used.clipped), " %"),
-      100 * most_clipped,
-      many,
-      used.clipped.size(),
-      to_text(used.clips));
-}
-
-/// Whether a metric of the part looks at what is released.
-bool looks_at_output(const Sweep& sweep, const Part& part) {
-  return std::ranges::any_of(shown_metrics(sweep, part), [](const std::string& metric) {
-    return metric.find("output.") != std::string::npos;
-  });
-}
-
-/// Words of each arm, by its name.
-using ByArm = std::vector<std::pair<std::string, std::vector<std::string>>>;
-
-/// Which arms have what, where they differ; else empty.
-std::string warning_where_they_differ(std::string_view what, const ByArm& arms) {
-  std::map<std::string, std::vector<std::string>> by_word;
-  for (const auto& [arm, words] : arms)
-    for (const std::string& word : words) by_word[word].push_back(arm);
-  if (by_word.size() < 2) return {};
-  std::vector<std::string> words;
-  for (const auto& [word, names] : by_word)
-    words.push_back(fmt::format("{} ({})", word, fmt::join(names, ", ")));
-  return fmt::format("the {} differ: {}", what, fmt::join(words, "; "));
-}
-
-/// What a comparison needs to be the same for all arms, and is not.
-std::vector<std::string> warnings_of_terms(const Sweep& sweep, const Part& part) {
-  ByArm problems, sizes, budgets, calibrators;
-  std::size_t last = sweep.arms.size();
-  for (const dpsosp::Cell& c : cells_of(sweep, part)) {
-    if (c.arm == last) continue;  // the axes move all arms alike
-    last = c.arm;
-    const std::string& name = sweep.arms[c.arm].name;
-    const RunDescription& d = c.first_run();
-    std::string problem = d.problem;
-    for (const auto& [setting, value] : d.problem_settings)
-      problem += fmt::format(" {} = {}", setting, value);
-    std::string size = fmt::format("n = {}", d.records);
-    if (d.dimension) size += fmt::format(", d = {}", *d.dimension);
-    problems.push_back({name, {std::move(problem)}});
-    sizes.push_back({name, {std::move(size)}});
-    budgets.push_back({name, {fmt::format("ε = {:g}, δ = {:g}", d.epsilon, d.delta)}});
-    calibrators.push_back({name, {std::string(word_of(d.calibrator))}});
-  }
-  std::vector<std::string> warnings;
-  for (std::string w : {warning_where_they_differ("problems", problems),
-                        warning_where_they_differ("sizes", sizes),
-                        warning_where_they_differ("budgets", budgets),
-                        warning_where_they_differ("calibrators", calibrators)})
-    if (!w.empty()) warnings.push_back(std::move(w));
-  return warnings;
-}
-
-/// Below this part of what another arm spends, a method has more noise than it need have beside it.
-constexpr double little_spent = 0.5;
-
-/// Whether the budget ended runs of an arm, or was left; empty: neither.
-/// \param most  share of ε that an arm of the part spends
-std::string warning_of_budget(const UsedByArm& used, const std::string& arm, double most) {
-  if (!used.cut_short.empty())
-    return fmt::format("{}: the budget ended {} of {} runs, after {} steps",
-                       arm,
-                       used.cut_short.size(),
-                       used.steps.size(),
-                       range_text(used.cut_short));
-  if (used.spent.empty() || median(used.spent) >= little_spent * most) return {};
-  return fmt::format("{}: its runs spend {} of ε, those of another arm {:.3g} %",
-                     arm,
-                     range_text(percent(used.spent), " %"),
-                     100 * most);
-}
-
 /// Gives curves that are one of several slices of their arm styles after those of the arms, one a
 /// label.
 void give_slices_styles(plots::Figure& figure, const Sweep& sweep) {
@@ -322,6 +167,13 @@ void give_slices_styles(plots::Figure& figure, const Sweep& sweep) {
 }
 
 }  // namespace
+
+std::vector<std::string> shown_metrics(const Sweep& sweep, const Part& part) {
+  if (!part.fits.empty()) return metrics_of(part);
+  std::vector<std::string> names{"output.sosp_level"};
+  if (!sweep.metric.empty() && sweep.metric != names.front()) names.push_back(sweep.metric);
+  return names;
+}
 
 std::string to_text(const Slope& s) {
   std::string text = fmt::format("{}, {}", s.part, s.arm);
@@ -532,65 +384,6 @@ plots::Table cells_table(const Runs& runs, const Sweep& sweep, const Part& part,
   return t;
 }
 
-plots::Table used_table(const Runs& runs, const Sweep& sweep, const Part& part, std::string id) {
-  plots::Table t;
-  t.id = std::move(id);
-  t.title = fmt::format("What each method used: {}", part.name);
-  t.caption =
-      "From the smallest to the largest over cells and seeds. Clipped: medians of the cells of the "
-      "share of contributions that the clip shortened.";
-  t.row_header = "method";
-  t.column_groups.push_back(
-      {"", {"parameters", "clip", "step size", "steps", "output", "clipped"}});
-  std::vector<std::pair<std::string, UsedByArm>> arms;
-  for (const std::size_t arm : part.arms)
-    arms.emplace_back(sweep.arms[arm].name, used_in(runs, sweep, part, arm));
-  const auto warn = [&](const std::string& warning) -> std::vector<std::size_t> {
-    if (warning.empty()) return {};
-    t.footnotes.push_back(warning + ".");
-    return {t.footnotes.size() - 1};
-  };
-  ByArm outputs, labels;
-  double most_spent = 0;
-  for (const auto& [arm, used] : arms) {
-    if (!used.spent.empty()) most_spent = std::max(most_spent, median(used.spent));
-    outputs.emplace_back(arm, used.outputs);
-    labels.emplace_back(arm, used.labels);
-  }
-  const auto of_outputs = looks_at_output(sweep, part)
-                              ? warn(warning_where_they_differ("output rules", outputs))
-                              : std::vector<std::size_t>{};
-  std::vector<std::size_t> of_terms = warn(warning_where_they_differ("privacy labels", labels));
-  for (const std::string& warning : warnings_of_terms(sweep, part))
-    std::ranges::copy(warn(warning), std::back_inserter(of_terms));
-  plots::RowGroup group;
-  for (std::size_t k = 0; k < arms.size(); ++k) {
-    const auto& [name, used] = arms[k];
-    const RunSpec& spec = sweep.arms[part.arms[k]].spec;
-    plots::Row row{.label = name};
-    row.cells = {
-        plots::text_cell(fmt::format(
-            "{}{}",
-            spec.schedule == Schedule::none ? "settings"
-                                            : fmt::format("schedule {}", word_of(spec.schedule)),
-            spec.noise == NoiseRule::schedule ? ""
-                                              : fmt::format(", noise {}", word_of(spec.noise)))),
-        plots::text_cell(to_text(used.clips)),
-        plots::text_cell(to_text(used.step_sizes)),
-        plots::text_cell(range_text(used.steps)),
-        plots::text_cell(used.outputs.empty() ? "–"
-                                              : fmt::format("{}", fmt::join(used.outputs, "; "))),
-        plots::text_cell(range_text(percent(used.clipped), " %"))};
-    row.cells[0].footnotes = of_terms;
-    row.cells[3].footnotes = warn(warning_of_budget(used, name, most_spent));
-    row.cells[4].footnotes = of_outputs;
-    row.cells[5].footnotes = warn(warning_of_clip(used, name));
-    group.rows.push_back(std::move(row));
-  }
-  t.row_groups.push_back(std::move(group));
-  return t;
-}
-
 plots::Figure slopes_figure(const Runs& runs,
                             const Sweep& sweep,
                             std::string id,
@@ -684,119 +477,6 @@ std::string undrawn_text(const Runs& runs, const Sweep& sweep, const Part& part)
   return fmt::format("{}", fmt::join(texts, "; "));
 }
 
-namespace {
-
-std::string csv_number(std::optional<double> value) {
-  return value && std::isfinite(*value) ? fmt::format("{:.17g}", *value) : "";
-}
-
-std::string csv_value(const json& value) {
-  if (value.is_number()) return csv_number(value.get<double>());
-  return csv_field(value.is_string() ? value.get<std::string>() : value.dump());
-}
-
-std::string csv_row(const std::vector<std::string>& fields) {
-  return fmt::format("{}\r\n", fmt::join(fields, ","));
-}
-
-}  // namespace
-
-std::string cells_csv(const Runs& runs, const Sweep& sweep, const Part& part) {
-  const std::vector<std::string> metrics = shown_metrics(sweep, part);
-  constexpr std::array others{
-      "schedule.alpha", "estimate.median", "steps", "records_used", "evaluations", "privacy.spent"};
-  std::vector<std::string> names{"arm"};
-  for (const Axis& axis : part.axes)
-    for (const auto& [name, unused] : axis.front()) names.push_back(csv_field(name));
-  for (const std::string& m : metrics)
-    for (const char* what : {"median", "low", "high", "n"})
-      names.push_back(csv_field(fmt::format("{}.{}", m, what)));
-  names.emplace_back("start");
-  names.insert(names.end(), others.begin(), others.end());
-  names.insert(names.end(), {"runs", "failed", "failure"});
-  std::string csv = csv_row(names);
-  for (const dpsosp::Cell& c : cells_of(sweep, part)) {
-    std::vector<std::string> row{csv_field(sweep.arms[c.arm].name)};
-    for (const auto& [unused, value] : c.at) row.push_back(csv_value(value));
-    CellMetric last;
-    for (const std::string& m : metrics) {
-      last = measure(runs, c, m);
-      const bool any = !last.values.empty();
-      row.push_back(csv_number(median(last.values)));
-      row.push_back(any ? csv_number(std::ranges::min(last.values)) : "");
-      row.push_back(any ? csv_number(std::ranges::max(last.values)) : "");
-      row.push_back(std::to_string(last.values.size()));
-    }
-    row.push_back(csv_number(measure_start(runs, c, metrics.front())));
-    for (const char* name : others)
-      row.push_back(csv_number(median(measure(runs, c, name).values)));
-    row.push_back(std::to_string(c.runs.size()));
-    row.push_back(std::to_string(last.failed));
-    row.push_back(csv_field(last.failure));
-    csv += csv_row(row);
-  }
-  return csv;
-}
-
-std::string slopes_csv(const std::vector<Slope>& slopes) {
-  std::vector<std::string> fixed;  // coordinates that a slope is at one value of
-  for (const Slope& s : slopes)
-    for (const auto& [name, unused] : s.slice)
-      if (std::ranges::find(fixed, name) == fixed.end()) fixed.push_back(name);
-  std::vector<std::string> names{"part", "arm", "axis", "unit", "metric"};
-  for (const std::string& name : fixed) names.push_back(csv_field(name));
-  names.insert(names.end(),
-               {"claimed_low",
-                "claimed_high",
-                "reference",
-                "slope",
-                "low",
-                "high",
-                "drift",
-                "drifting",
-                "cells",
-                "cells_left_out",
-                "seeds",
-                "verdict",
-                "bound",
-                "reason",
-                "privacy"});
-  std::string csv = csv_row(names);
-  for (const Slope& s : slopes) {
-    std::vector<std::string> row{csv_field(s.part),
-                                 csv_field(s.arm),
-                                 csv_field(s.request.axis),
-                                 s.request.in_noise ? "noise" : "",
-                                 csv_field(s.request.metric)};
-    for (const std::string& name : fixed) {
-      const auto at = std::ranges::find(s.slice, name, &Coordinates::value_type::first);
-      row.push_back(at == s.slice.end() ? "" : csv_value(at->second));
-    }
-    const auto& claimed = s.request.claimed;
-    const auto of_claim = [&](double ClaimedExponent::*end) {
-      return claimed ? csv_number((*claimed).*end) : "";
-    };
-    const auto of_fit = [&](const auto& value) { return s.fit ? csv_number(value(*s.fit)) : ""; };
-    row.push_back(of_claim(&ClaimedExponent::low));
-    row.push_back(of_claim(&ClaimedExponent::high));
-    row.push_back(csv_number(s.request.reference));
-    row.push_back(of_fit([](const SlopeFit& f) { return f.slope; }));
-    row.push_back(of_fit([](const SlopeFit& f) { return f.interval.low; }));
-    row.push_back(of_fit([](const SlopeFit& f) { return f.interval.high; }));
-    row.push_back(of_fit([](const SlopeFit& f) { return f.drift; }));
-    row.push_back(!s.fit ? "" : s.fit->drifting ? "true" : "false");
-    row.push_back(std::to_string(s.cells.size()));
-    row.push_back(std::to_string(s.left_out.size()));
-    row.push_back(of_fit([](const SlopeFit& f) { return static_cast<double>(f.seeds); }));
-    row.push_back(claimed ? csv_field(to_string(s.verdict.verdict)) : "");
-    row.push_back(claimed ? csv_field(to_string(s.verdict.bound)) : "");
-    row.push_back(csv_field(s.verdict.reason));
-    row.push_back(csv_field(fmt::format("{}", fmt::join(s.privacy, ", "))));
-    csv += csv_row(row);
-  }
-  return csv;
-}
-
 std::string directions_text(const std::vector<Slope>& slopes) {
   const auto judged = [&](bool along_epsilon) {
     return std::ranges::any_of(slopes, [&](const Slope& s) {
@@ -843,30 +523,6 @@ std::string moving_constants_text(const Sweep& sweep, const Slope& slope) {
                        fmt::join(moving, "; "));
   }
   return {};
-}
-
-std::string timings_csv(const Store& store, const Sweep& sweep) {
-  std::set<std::string> wanted;
-  for (const Sweep& phase : {search_of(sweep), sweep})
-    for (const Job& job : jobs_of(phase)) wanted.insert(job.hash());
-  std::string timings = "run,cpu_seconds\r\n";
-  for (const StoredCost& c : store.costs())
-    if (wanted.contains(c.hash)) timings += fmt::format("{},{}\r\n", c.hash, c.cpu_seconds);
-  return timings;
-}
-
-std::string runs_csv(const Sweep& sweep) {
-  std::string rows = "run,part,arm,use\r\n";
-  const auto add = [&](const Sweep& phase, const char* use) {
-    for (const Part& part : phase.parts)
-      for (const dpsosp::Cell& cell : cells_of(phase, part))
-        for (const Job& job : cell.runs)
-          rows += fmt::format(
-              "{},{},{},{}\r\n", job.hash(), part.name, csv_field(phase.arms[cell.arm].name), use);
-  };
-  add(search_of(sweep), "tuning");
-  add(sweep, "result");
-  return rows;
 }
 
 }  // namespace dpsosp
