@@ -245,7 +245,8 @@ std::optional<MemoryNeed> memory_need(const RunSpec& spec) {
   const auto at_few = bytes_at(few), at_more = bytes_at(more);
   const auto machine = machine_memory();
   if (!at_few || !at_more || !machine) return {};
-  MemoryNeed need{.bytes = (*at_more - *at_few) / (more - few) * static_cast<double>(records),
+  MemoryNeed need{.bytes = (*at_more - *at_few) / static_cast<double>(more - few) *
+                           static_cast<double>(records),
                   .machine = *machine};
   for (const Field& f : family->fields())
     need.can_be_simulated =

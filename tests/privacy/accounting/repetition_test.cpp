@@ -69,8 +69,9 @@ TEST(Repetition, CostsMoreTheMoreRunsAndLessThanAllOfThem) {
       const double epsilon = repetition_epsilon(rho, 1e-6, mean);
       EXPECT_GT(epsilon, before);
       before = epsilon;
-      if (mean >= 4)
+      if (mean >= 4) {
         EXPECT_LT(epsilon, epsilon_from_rho(rho * mean, 1e-6, Conversion::cks).epsilon);
+      }
     }
   }
 }
