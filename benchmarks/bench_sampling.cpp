@@ -30,10 +30,10 @@ void query(benchmark::State& state, const std::string& name, const std::string& 
   const double limit = p.facts.constants[constant::lipschitz] * (1 + 1e-9);
   Vector sum = Vector::Zero(p.facts.dimension);
   for (auto _ : state) {
-    p.records->add_gradients(Point(p.facts.initial_point), Block::x, BatchView(0, n), limit, sum);
+    p.sums().add_gradients(Point(p.facts.initial_point), Block::x, BatchView(0, n), limit, sum);
     benchmark::DoNotOptimize(sum.data());
   }
-  state.SetItemsProcessed(state.iterations() * (p.records->simulated() ? 1 : n));
+  state.SetItemsProcessed(state.iterations() * (p.simulated ? 1 : n));
 }
 
 // A tenth of the Lipschitz constant clips every record.

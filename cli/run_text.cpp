@@ -156,8 +156,9 @@ std::string ledger_text(const LedgerSummary& ledger) {
 std::string privacy_text(const PrivacyResult& p) {
   std::string out = paragraph(
       "privacy",
-      fmt::format("{}: epsilon {} at delta {}, replace_one: data sets that differ in one record",
+      fmt::format("{}: {}epsilon {} at delta {}, replace_one: data sets that differ in one record",
                   to_string(p.label),
+                  p.label == PrivacyLabel::simulated ? "sums without records. On records: " : "",
                   number(p.guarantee),
                   number(p.delta)));
   out += paragraph("",
@@ -240,9 +241,10 @@ std::string text_of(const RunResult& r,
   out += paragraph(
       "not private",
       fmt::format("{} of {:.6g} contributions clipped; the certificates are also computed from the "
-                  "records without noise",
+                  "{} without noise",
                   log.clipped,
-                  log.contributions));
+                  log.contributions,
+                  r.privacy.label == PrivacyLabel::simulated ? "sums" : "records"));
   if (const double share = clipped_share(r).value_or(0); share > most_clipped)
     out += paragraph("warning",
                      fmt::format("{:.3g} % of the contributions are clipped: the clip decides as "

@@ -64,8 +64,8 @@ AlgorithmCheck check_algorithm(std::string_view algorithm) {
   // A point that is not finite has no metric; it is worse than any start.
   check.start = metric_of(run, "start." + check.metric).value_or(infinite);
   check.output = metric_of(run, "output." + check.metric).value_or(infinite);
-  const PrivacyLabel label = run.privacy.label;
-  check.guarantee = label == PrivacyLabel::enforced ? run.privacy.guarantee : infinite;
+  const PrivacyLabel label = run.privacy.label, on_data = on_records(label);
+  check.guarantee = on_data == PrivacyLabel::enforced ? run.privacy.guarantee : infinite;
   check.spent = run.privacy.spent;
 
   const auto line = [&](std::string property, bool passed, std::string detail) {
@@ -77,8 +77,11 @@ AlgorithmCheck check_algorithm(std::string_view algorithm) {
   line("its output is better than its start",
        check.output < check.start,
        fmt::format("{} {:.4g} from {:.4g}", check.metric, check.output, check.start));
-  line("its label is that of its card", label == card.privacy, std::string(to_string(label)));
-  if (label == PrivacyLabel::enforced)
+  line("its label is that of its card",
+       on_data == card.privacy,
+       label == on_data ? std::string(to_string(label))
+                        : fmt::format("{}, {} on records", to_string(label), to_string(on_data)));
+  if (on_data == PrivacyLabel::enforced)
     line("spends no more than it guarantees",
          check.spent <= check.guarantee * (1 + 1e-9),
          fmt::format("epsilon {:.6g} of {:.6g}", check.spent, check.guarantee));

@@ -91,7 +91,7 @@ ProblemCheck check_problem(const FamilyFactory& factory, const CheckOptions& opt
   check.skipped = family->missing();
   if (!check.skipped.empty()) return check;
   const Index few = std::min<Index>(2, most_records(*family));
-  if (family->make({.records = few, .dimension = options.dimension}).records->simulated())
+  if (family->make({.records = few, .dimension = options.dimension}).simulated)
     throw InputError(
         "check: these settings simulate the records, whose sums are checked against records in "
         "memory; leave `sampling` at its default");

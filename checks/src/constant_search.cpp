@@ -225,7 +225,7 @@ std::vector<Gradient> record_gradients(const Problem& problem, Block block) {
   if (problem.extremes)
     for (Index i = 0; i < std::min(most, problem.extremes->size()); ++i)
       all.push_back(record_gradient(problem, *problem.extremes, i, block));
-  if (!problem.records->simulated())
+  if (problem.records)
     for (Index i = 0; i < std::min(most, problem.records->size()); ++i)
       all.push_back(record_gradient(problem, *problem.records, i, block));
   return all;
@@ -283,11 +283,11 @@ Arena joint_arena(const Problem& problem, std::uint64_t seed) {
 
 /// The least curvature of −f in y, over directions.
 double least_concavity(const Problem& problem, std::uint64_t seed) {
-  const Index n = problem.records->size();
+  const Index n = problem.facts.records;
   const Index m = problem.facts.dual_dimension;
   const auto mean = [&](const Vector& y) {
     Vector sum = Vector::Zero(m);
-    problem.records->add_gradients(
+    problem.sums().add_gradients(
         Point(problem.facts.initial_point, y), Block::y, BatchView(0, n), unlimited, sum);
     return Vector(sum / static_cast<double>(n));
   };

@@ -158,17 +158,17 @@ Vector mean_gradient(const Problem& p, ConstVectorRef x, const BatchView& range)
   const auto n = static_cast<double>(range.size());
   Vector sum = Vector::Zero(x.size());
   if (p.facts.dual_kind != DualKind::shared) {
-    p.records->add_gradients(Point(x), Block::x, range, unlimited, sum);
+    p.sums().add_gradients(Point(x), Block::x, range, unlimited, sum);
     return sum / n;
   }
   // f is quadratic in y with Hessian −μ I: one step from 0 is the maximiser, projected that over Y
   const double mu = p.facts.constants[constant::strong_concavity];
   const Vector zero = Vector::Zero(p.facts.dual_dimension);
   Vector slope = zero;
-  p.records->add_gradients(Point(x, zero), Block::y, range, unlimited, slope);
+  p.sums().add_gradients(Point(x, zero), Block::y, range, unlimited, slope);
   Vector y = slope / (n * mu);
   p.facts.dual_domain.project(y);
-  p.records->add_gradients(Point(x, y), Block::x, range, unlimited, sum);
+  p.sums().add_gradients(Point(x, y), Block::x, range, unlimited, sum);
   return sum / n;
 }
 
@@ -178,7 +178,7 @@ CheckLine check_average(const Problem& p, std::uint64_t seed) {
     Vector g(p.facts.dimension);
     for (const Vector& x : probe_points(p, seed, 6)) {
       p.empirical->gradient(x, g);
-      worst.see((mean_gradient(p, x, BatchView(0, p.records->size())) - g).norm(),
+      worst.see((mean_gradient(p, x, BatchView(0, p.facts.records)) - g).norm(),
                 1e-9 * (1 + g.norm()),
                 "mean");
     }
@@ -352,7 +352,7 @@ CheckLine check_facts(const ProblemFamily& family, const Problem& p) {
   holds(f.initial_dual.size() == f.dual_dimension, "initial dual");
   holds(f.dual_kind == DualKind::none || f.dual_domain.contains(f.initial_dual),
         "the initial dual is in its domain");
-  holds(f.records == p.records->size(), "number of records");
+  holds(f.records == p.sums().size(), "number of records");
   holds(p.in_region(f.initial_point), "the initial point is in the region");
   holds(p.empirical != nullptr || p.population != nullptr, "an objective");
   for (const auto& [name, F] : objectives(p)) holds(F->dimension() == f.dimension, name);
@@ -447,7 +447,7 @@ CheckLine check_simulated(const FamilyFactory& family, const CheckOptions& optio
   // other settings may leave no exact law
   if (choose_sampling(*copy, "whole") && makes(*copy, options, n)) {
     const Problem p = Maker(*copy, options)(n);
-    worst.see(p.records->simulated() ? 0 : 2, 1, "says that it is simulated");
+    worst.see(p.simulated ? 0 : 2, 1, "sums without records");
     CheckLine mean = check_average(p, options.seed);
     worst.see(mean.passed ? 0 : 2, 1, mean.detail);
     choose_sampling(*copy, "stream");
@@ -456,7 +456,7 @@ CheckLine check_simulated(const FamilyFactory& family, const CheckOptions& optio
     const Vector y = Vector::Zero(s.facts.dual_dimension);
     Vector first = Vector::Zero(x.size()), again = first, next = first;
     const auto add = [&](Index begin, Vector& out) {
-      s.records->add_gradients(
+      s.sums().add_gradients(
           Point(x, y), Block::x, BatchView(begin, begin + n / 4), unlimited, out);
     };
     add(0, first);
@@ -467,7 +467,7 @@ CheckLine check_simulated(const FamilyFactory& family, const CheckOptions& optio
     const std::vector<Index> list{1, 2};
     bool refused = false;
     try {
-      s.records->add_gradients(Point(x, y), Block::x, BatchView(list), unlimited, next);
+      s.sums().add_gradients(Point(x, y), Block::x, BatchView(list), unlimited, next);
     } catch (const InputError&) {
       refused = true;
     }

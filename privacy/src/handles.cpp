@@ -10,6 +10,7 @@
 #include "dpsosp/core/errors.hpp"
 #include "dpsosp/privacy/audited_curator.hpp"
 #include "dpsosp/privacy/release_curator.hpp"
+#include "dpsosp/privacy/simulated_curator.hpp"
 #include "dpsosp/privacy/unsound_curator.hpp"
 #include "dpsosp/problems/records.hpp"
 
@@ -33,6 +34,15 @@ Session& ask(const std::unique_ptr<Session>& session) {
   return *session;
 }
 
+std::unique_ptr<door::Curator> unsound(const PublicFacts& facts,
+                                       door::Source source,
+                                       StreamKey key,
+                                       Departures departures,
+                                       ClipLog* clip_log) {
+  departures.no_filter = true;
+  return std::make_unique<door::Curator>(facts, source, FilterRule{}, key, clip_log, departures);
+}
+
 }  // namespace
 
 BatchPolicy Batch::policy() const { return Handles::of(*this).policy; }
@@ -44,7 +54,7 @@ Curator::Curator(const PublicFacts& facts,
                  const FilterRule& rule,
                  StreamKey key,
                  ClipLog* clip_log)
-    : Curator(std::make_unique<door::Curator>(facts, records, rule, key, clip_log)) {}
+    : Curator(std::make_unique<door::Curator>(facts, &records, rule, key, clip_log)) {}
 Curator::~Curator() = default;
 Curator::Curator(Curator&&) noexcept = default;
 
@@ -93,16 +103,25 @@ void Curator::hessian_product(const Point& point,
 }
 Curator Curator::child(const ChildSpec& spec) { return Handles::of(ask(*this).child(spec)); }
 
+SimulatedCurator::SimulatedCurator(const PublicFacts& facts,
+                                   const SimulatedSums& sums,
+                                   const FilterRule& rule,
+                                   StreamKey key,
+                                   ClipLog* clip_log)
+    : Curator(std::make_unique<door::Curator>(facts, &sums, rule, key, clip_log)) {}
+
 UnsoundCurator::UnsoundCurator(const PublicFacts& facts,
                                const Records& records,
                                StreamKey key,
                                const Departures& departures,
                                ClipLog* clip_log)
-    : Curator([&] {
-        Departures all = departures;
-        all.no_filter = true;
-        return std::make_unique<door::Curator>(facts, records, FilterRule{}, key, clip_log, all);
-      }()) {}
+    : Curator(unsound(facts, &records, key, departures, clip_log)) {}
+UnsoundCurator::UnsoundCurator(const PublicFacts& facts,
+                               const SimulatedSums& sums,
+                               StreamKey key,
+                               const Departures& departures,
+                               ClipLog* clip_log)
+    : Curator(unsound(facts, &sums, key, departures, clip_log)) {}
 
 AuditedCurator::AuditedCurator(const PublicFacts& facts,
                                const Records& records,
@@ -112,7 +131,7 @@ AuditedCurator::AuditedCurator(const PublicFacts& facts,
                                ClipLog& log,
                                std::unique_ptr<WordSource> words)
     : Curator(std::make_unique<door::Curator>(
-          facts, records, rule, key, &log, Departures{}, &auditor, std::move(words))) {}
+          facts, &records, rule, key, &log, Departures{}, &auditor, std::move(words))) {}
 
 ReleaseCurator::ReleaseCurator(const PublicFacts& facts,
                                const Records& records,
@@ -125,10 +144,8 @@ ReleaseCurator::ReleaseCurator(const PublicFacts& facts,
           throw InputError(
               "release: calibrator = exact-gaussian, expected cks, bun-steinke or rdp; a discrete "
               "Gaussian has the zCDP of a Gaussian, not its exact curve");
-        if (records.simulated())
-          throw InputError("release: the records are simulated, expected records in memory");
         return std::make_unique<door::Curator>(
-            facts, records, rule, key, clip_log, Departures{}, nullptr, std::move(words));
+            facts, &records, rule, key, clip_log, Departures{}, nullptr, std::move(words));
       }()) {}
 
 TreeStream::TreeStream(Curator& curator, double sigma, std::int64_t max_leaves)

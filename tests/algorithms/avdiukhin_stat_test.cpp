@@ -116,7 +116,7 @@ Measured measured(Index n, Index d, std::uint64_t seed) {
   algorithm.schedule(Schedule::practical, p.facts, {1, 1e-5}, Calibrator::cks);
   // No gradient on the trajectory exceeds the limit, but simulated records accept proved limits
   // alone, so nothing is clipped.
-  const Ran ran = test::run_unsound(algorithm, p.facts, *p.records, {.no_clipping = true}, seed);
+  const Ran ran = test::run_unsound(algorithm, p.facts, *p.simulated, {.no_clipping = true}, seed);
   std::vector<double> levels;
   double escape_time = 0;
   for (std::size_t t = 0; t < ran.iterates.size(); ++t) {

@@ -157,7 +157,7 @@ TEST(GradientMonitor, CountsUnseenSimulatedContributions) {
   const Problem p = double_well(1000000, {{"sampling", "whole"}});
   const auto log_of = [&](double nominal) {
     ClipLog log;
-    UnsoundCurator curator(p.facts, *p.records, {.seed = 1}, unclipped, &log);
+    UnsoundCurator curator(p.facts, *p.simulated, {.seed = 1}, unclipped, &log);
     Vector out(10);
     curator.gradient(Point(p.facts.initial_point),
                      curator.draw(BatchPolicy::all()),

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "dpsosp/algorithms/algorithm.hpp"
+#include "dpsosp/privacy/simulated_curator.hpp"
 #include "dpsosp/privacy/unsound_curator.hpp"
 #include "dpsosp/problems/problem.hpp"
 
@@ -201,12 +202,22 @@ inline Ran run_enforced(const Algorithm& algorithm,
   return run(algorithm, Curator(facts, records, rule, {.seed = seed}), seed);
 }
 
-inline Ran run_unsound(const Algorithm& algorithm,
-                       const PublicFacts& facts,
-                       const Records& records,
-                       const UnsoundCurator::Departures& departures,
-                       std::uint64_t seed = 1) {
-  return run(algorithm, UnsoundCurator(facts, records, {.seed = seed}, departures), seed);
+inline Ran run_enforced(const Algorithm& algorithm,
+                        const PublicFacts& facts,
+                        const SimulatedSums& sums,
+                        const FilterRule& rule,
+                        std::uint64_t seed = 1) {
+  return run(algorithm, SimulatedCurator(facts, sums, rule, {.seed = seed}), seed);
+}
+
+/// \tparam Sums  Records or SimulatedSums
+template <class Sums>
+Ran run_unsound(const Algorithm& algorithm,
+                const PublicFacts& facts,
+                const Sums& sums,
+                const UnsoundCurator::Departures& departures,
+                std::uint64_t seed = 1) {
+  return run(algorithm, UnsoundCurator(facts, sums, {.seed = seed}, departures), seed);
 }
 
 /// Neither noise nor clipping: what exact arithmetic on the data would give.

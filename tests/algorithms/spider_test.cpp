@@ -329,7 +329,7 @@ TEST(LiuTalwarPrinted, CostsMoreThanItsBudget) {
     AdaptiveSpider algorithm;
     algorithm.set_variant(variant);
     algorithm.schedule(Schedule::practical, problem.facts, {1, 1e-6}, Calibrator::cks);
-    const Ran ran = test::run_unsound(algorithm, problem.facts, *problem.records, {});
+    const Ran ran = test::run_unsound(algorithm, problem.facts, *problem.simulated, {});
     const double spent = ran.ledger.spent(1e-6).epsilon;
     EXPECT_TRUE(variant == Variant::printed ? spent > 2 : spent <= 1 * (1 + 1e-9)) << spent;
     EXPECT_GT(ran.outcome.steps, 20);

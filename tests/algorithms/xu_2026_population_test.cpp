@@ -230,7 +230,7 @@ TEST(PopulationSchedule, ReportsPaperScheduleAsVacuous) {
   EXPECT_EQ(q.oracle.refresh_batch, static_cast<Index>(std::ceil(numbers.refresh_batch)));
   EXPECT_EQ(q.period, static_cast<Index>(numbers.period));
   EXPECT_EQ(q.inner_steps, 3);  // κ = L/μ
-  const Ran ran = test::run_enforced(algorithm, p.facts, *p.records, s.rule);
+  const Ran ran = test::run_enforced(algorithm, p.facts, *p.simulated, s.rule);
   EXPECT_NE(ran.outcome.status, Status::budget);
   EXPECT_LE(ran.ledger.spent(1e-6).epsilon, 2 * (1 + 1e-9));
 }
@@ -242,7 +242,7 @@ TEST(PopulationRuns, FindSospFromExactSaddle) {
     const Problem p = stream(100000000, seed);
     Scheduled s;
     const DpRgda algorithm = population(p, s);
-    const Ran ran = test::run_enforced(algorithm, p.facts, *p.records, s.rule, seed);
+    const Ran ran = test::run_enforced(algorithm, p.facts, *p.simulated, s.rule, seed);
     EXPECT_EQ(ran.outcome.status, Status::certified);
     EXPECT_LE(ran.ledger.spent(1e-6).epsilon, 2.0);
     CertificateOptions options;

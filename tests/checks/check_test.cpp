@@ -258,7 +258,7 @@ class BentRecords final : public Records {
 
 ProblemCheck check_records(BentRecords::Bug bug) {
   return check_with<CosineSaddle>([bug](Problem& p, const InstanceSpec&) {
-    p.records = std::make_unique<BentRecords>(std::move(p.records), bug);
+    if (p.records) p.records = std::make_unique<BentRecords>(std::move(p.records), bug);
   });
 }
 

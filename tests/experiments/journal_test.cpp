@@ -80,6 +80,25 @@ std::vector<int> first_seeds(int count) {
   return seeds;
 }
 
+// Earlier programs wrote journals that say `enforced` of runs on simulated records.
+TEST_F(Journals, OfEarlierProgramsGiveTheLabelsOfThisOne) {
+  const auto written_with = [&](const char* label) {
+    Journal journal(folder(), {.runs = 100}, "test");
+    for (const char* sampling : {"whole", "balanced"})
+      journal.put(
+          finished_run(
+              {{"problem_settings", {{"sampling", sampling}}}},
+              {{"privacy", {{"label", std::string(sampling) == "balanced" ? "enforced" : label}}}}),
+          origin());
+    return journal.file();
+  };
+  const fs::path earlier = written_with("enforced"), now = written_with("simulated");
+  EXPECT_EQ(merged({earlier}), merged({now}));
+  EXPECT_EQ(merged({earlier, now}), merged({now}));
+  EXPECT_NE(merged({earlier}).find("simulated"), std::string::npos);
+  EXPECT_NE(merged({earlier}).find("enforced"), std::string::npos);
+}
+
 TEST_F(Journals, GiveAStoreTheSameBytesAsPuttingEachRun) {
   const std::string direct = stored(folder_ / "direct.sqlite", first_seeds(20));
   const fs::path a = written({7, 3, 11, 0, 19, 5}), b = written({1, 2, 4, 6, 8, 9, 10});

@@ -460,6 +460,42 @@ RunSpec scheduled_run() {
   return spec;
 }
 
+TEST(Run, OnSimulatedRecordsHasALabelOfItsOwnAndWhatRecordsWouldHave) {
+  RunSpec spec = scheduled_run();
+  spec.settings = {{"steps", "5"}};
+  const PrivacyResult simulated = compute_run(describe(spec)).privacy;
+  EXPECT_EQ(simulated.label, PrivacyLabel::simulated);
+  spec.problem_settings.erase("sampling");
+  PrivacyResult on_data = compute_run(describe(spec)).privacy;
+  EXPECT_EQ(on_data.label, PrivacyLabel::enforced);
+  on_data.label = PrivacyLabel::simulated;
+  EXPECT_EQ(simulated, on_data) << "guarantee, filter, ledger and what is spent";
+}
+
+// Less noise than a budget asks is less noise on any records.
+TEST(Run, OfAControlOnSimulatedRecordsIsLabelledAsOnRecords) {
+  RunSpec spec = scheduled_run();
+  spec.settings = {{"steps", "2"}};
+  spec.door = Door::no_noise;
+  EXPECT_EQ(compute_run(describe(spec)).privacy.label, PrivacyLabel::none);
+  spec.door = Door::no_data;
+  EXPECT_EQ(compute_run(describe(spec)).privacy.label, PrivacyLabel::none);
+  spec = unclipped_run();
+  spec.problem_settings = {{"sampling", "whole"}};
+  spec.records = 1'000'000;
+  spec.settings["steps"] = "2";
+  EXPECT_EQ(compute_run(describe(spec)).privacy.label, PrivacyLabel::conditional);
+}
+
+TEST(Run, ReleasesNothingOfSimulatedRecords) {
+  try {
+    compute_release(describe(scheduled_run()));
+    FAIL();
+  } catch (const InputError& refusal) {
+    EXPECT_STREQ(refusal.what(), "release: the records are simulated, expected records in memory");
+  }
+}
+
 TEST(Run, ToldConstantChangesScheduleButNotGuarantee) {
   const RunResult as_proved = compute_run(describe(scheduled_run()));
   RunSpec spec = scheduled_run();
@@ -467,7 +503,7 @@ TEST(Run, ToldConstantChangesScheduleButNotGuarantee) {
   const RunResult told = compute_run(describe(spec));
   EXPECT_LT(told.algorithm.steps, as_proved.algorithm.steps);
   EXPECT_EQ(json(told.start), json(as_proved.start));
-  EXPECT_EQ(told.privacy.label, PrivacyLabel::enforced);
+  EXPECT_EQ(told.privacy.label, PrivacyLabel::simulated);
   EXPECT_LE(told.privacy.spent, spec.epsilon);
   EXPECT_GT(as_proved.schedule.alpha, 0.0);
   EXPECT_EQ(told.schedule.alpha, 0.0) << "a belief promises nothing";

@@ -43,14 +43,14 @@ TEST(StoreFile, RejectsOtherVersionNamingBoth) {
   const TemporaryFolder folder;
   const fs::path file = folder / "s.sqlite";
   { const Store store(file); }
-  SQLite::Database(file, SQLite::OPEN_READWRITE).exec("PRAGMA user_version = 4");
+  SQLite::Database(file, SQLite::OPEN_READWRITE).exec("PRAGMA user_version = 5");
   for (const auto access : {Store::Access::read_write, Store::Access::read_only})
     EXPECT_EQ(
         refusal_of([&] { Store(file, access); }),
         "store: " + file.string() +
-            " has version 4, this program writes version 3; use the program that wrote it, or "
+            " has version 5, this program writes version 4; use the program that wrote it, or "
             "start a new store");
-  SQLite::Database(file, SQLite::OPEN_READWRITE).exec("PRAGMA user_version = 3");
+  SQLite::Database(file, SQLite::OPEN_READWRITE).exec("PRAGMA user_version = 4");
   EXPECT_EQ(refusal_of([&] { Store{file}; }), "");
 }
 
@@ -67,7 +67,7 @@ TEST(StoreFile, ReadsAndUpgradesStoreWithoutDigests) {
   EXPECT_EQ(Store(file, Store::Access::read_only).find(run.key).value().result, run.result);
   Store(file).put(finished_run({{"seed", 2}}, 2), provenance());
   SQLite::Database db(file, SQLite::OPEN_READWRITE);
-  EXPECT_EQ(db.execAndGet("PRAGMA user_version").getInt(), 3);
+  EXPECT_EQ(db.execAndGet("PRAGMA user_version").getInt(), 4);
   EXPECT_EQ(Store(file).find(run.key).value().result, run.result);
   db.exec("UPDATE runs SET result = replace(result, '0.5', '0.4')");
   EXPECT_NE(refusal_of([&] { Store(file).find(run.key); }).find("is damaged"), std::string::npos);
@@ -89,7 +89,53 @@ TEST(StoreFile, TakesWallSecondsForCpuSecondsOfOlderStore) {
           "ALTER TABLE provenance DROP COLUMN digest; PRAGMA user_version = 2");
   EXPECT_EQ(cpu_seconds(Store::Access::read_only), 7);
   EXPECT_EQ(cpu_seconds(Store::Access::read_write), 7);
-  EXPECT_EQ(SQLite::Database(file).execAndGet("PRAGMA user_version").getInt(), 3);
+  EXPECT_EQ(SQLite::Database(file).execAndGet("PRAGMA user_version").getInt(), 4);
+}
+
+nlohmann::json labelled(const char* label) {
+  return {{"best", 0.1}, {"privacy", {{"label", label}, {"spent", 0.5}}}};
+}
+
+// Up to version 3 runs on simulated records said `enforced`.
+TEST(StoreFile, ReadsAndUpgradesTheLabelOfRunsOnSimulatedRecords) {
+  const TemporaryFolder folder;
+  const fs::path file = folder / "s.sqlite";
+  const auto run = [](const char* name, const char* sampling, const char* label) {
+    return finished_run({{"problem_settings", {{name, sampling}}}}, labelled(label));
+  };
+  const std::vector<StoredRun> before{run("sampling", "whole", "enforced"),
+                                      run("sampling", "stream", "enforced"),
+                                      run("simulate", "stream", "enforced"),
+                                      run("sampling", "balanced", "enforced"),
+                                      run("start", "whole", "enforced"),
+                                      run("simulate", "whole", "violated"),
+                                      finished_run({{"probe", "whole"}}, labelled("enforced")),
+                                      finished_run({{"text", "stream"}}, 3)};
+  const std::vector<nlohmann::json> after{labelled("simulated"),
+                                          labelled("simulated"),
+                                          labelled("simulated"),
+                                          labelled("enforced"),
+                                          labelled("enforced"),
+                                          labelled("violated"),
+                                          labelled("enforced"),
+                                          3};
+  {
+    Store store(file);
+    for (const StoredRun& each : before) store.put(each, provenance());
+  }
+  SQLite::Database(file, SQLite::OPEN_READWRITE).exec("PRAGMA user_version = 3");
+  for (const auto access :
+       {Store::Access::read_only, Store::Access::read_write, Store::Access::read_only}) {
+    const Store store(file, access);
+    for (std::size_t k = 0; k < before.size(); ++k)
+      EXPECT_EQ(store.find(before[k].key).value().result, after[k]) << k;
+  }
+  SQLite::Database db(file, SQLite::OPEN_READWRITE);
+  EXPECT_EQ(db.execAndGet("PRAGMA user_version").getInt(), 4);
+  EXPECT_EQ(db.execAndGet("SELECT count(*) FROM runs WHERE result LIKE '%simulated%'").getInt(), 3);
+  // A run that is damaged is not made whole by the upgrade.
+  db.exec("UPDATE runs SET result = replace(result, '0.5', '0.4'); PRAGMA user_version = 3");
+  EXPECT_NE(refusal_of([&] { Store{file}; }).find("is damaged"), std::string::npos);
 }
 
 TEST(StoreFile, RejectsForeignFileAndLeavesItUntouched) {

@@ -495,12 +495,16 @@ TEST(SweepSlopes, ReportPrivacyLabelsOfCountedRuns) {
   const Slope s = only_slope(parsed(four_sizes), [&](const json& d) {
     const bool small = d.at("records") == 100;
     RunResult result = result_of(level_of(d), small ? 0.0 : 1e9);  // the smallest cell is left out
-    result.privacy.label = small                    ? PrivacyLabel::violated
-                           : d.at("records") == 400 ? PrivacyLabel::conditional
-                                                    : PrivacyLabel::enforced;
+    result.privacy.label = small                     ? PrivacyLabel::violated
+                           : d.at("records") == 400  ? PrivacyLabel::conditional
+                           : d.at("records") == 1600 ? PrivacyLabel::simulated
+                                                     : PrivacyLabel::enforced;
     return finished_run(d, result);
   });
-  EXPECT_EQ(s.privacy, (std::set<std::string>{"conditional", "enforced"}));
+  EXPECT_EQ(s.privacy, (std::set<std::string>{"conditional", "enforced", "simulated"}));
+  const plots::Table table = slopes_table({s}, "slopes", "title");
+  EXPECT_EQ(std::get<std::string>(table.row_groups.at(0).rows.at(0).cells.at(0).content),
+            "conditional, enforced, simulated");
 }
 
 TEST(SweepSlopes, CompareNoiselessControlSeedBySeed) {

@@ -132,7 +132,7 @@ std::vector<StoredRun> made_up(const Sweep& sweep, const Level& level) {
     RunResult r;
     r.output.sosp_level = value;
     r.start.sosp_level = 1e9;
-    r.privacy.label = PrivacyLabel::enforced;
+    r.privacy.label = PrivacyLabel::simulated;
     r.privacy.filter.emplace().capacity = 0.03;
     runs.push_back(std::isfinite(value)
                        ? finished_run(d, r)

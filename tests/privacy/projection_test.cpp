@@ -116,9 +116,8 @@ TEST(Projection, ProjectsAtomsOfSimulatedRecords) {
   const auto atoms = data(5);
   const GlmModel model{"logistic", logistic_loss(), 0};
   const Matrix map = normals(4, d, 6, 3.0);
-  const auto simulated = glm_atom_records(model, atoms, {1000000, RecordSampling::whole, 9});
+  const auto simulated = glm_atom_sums(model, atoms, {1000000, RecordSampling::whole, 9});
   const auto projected = simulated->projected(map, 1.5);
-  EXPECT_TRUE(projected->simulated());
   EXPECT_EQ(projected->size(), 1000000);
   const auto counts = atom_counts(n, 9, 0, 1000000);
   const auto atom_records = logistic(atoms)->projected(map, 1.5);

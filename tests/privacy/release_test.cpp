@@ -310,20 +310,6 @@ TEST(Release, RejectsDeviationsBeyondTheLattice) {
   }
 }
 
-TEST(Release, RejectsSimulatedRecords) {
-  const auto family = find_problem("double-well");
-  Fields fields = family->fields();
-  set_field(fields, "double-well", "sampling", "stream");
-  const Problem problem = family->make({.records = 1'000'000, .dimension = 3});
-  ASSERT_TRUE(problem.records->simulated());
-  EXPECT_THROW(ReleaseCurator(problem.facts,
-                              *problem.records,
-                              zcdp_rule(1.0),
-                              {.seed = 1},
-                              std::make_unique<StreamWords>(1)),
-               InputError);
-}
-
 TEST(Release, MergesEqualQueriesInLedger) {
   Stream stream({.seed = 11});
   ReleaseHouse house(random_data(4, 1.0, stream));

@@ -1,10 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// Simulated records: batches that would contradict each other are refused.
+// Simulated records: what the curator of sums without records answers and refuses, and its label.
 #include <limits>
+#include <memory>
 #include <string>
+#include <type_traits>
 
 #include <gtest/gtest.h>
 
+#include "dpsosp/privacy/audited_curator.hpp"
+#include "dpsosp/privacy/release_curator.hpp"
+#include "dpsosp/privacy/simulated_curator.hpp"
+#include "dpsosp/privacy/unsound_curator.hpp"
 #include "dpsosp/problems/problem.hpp"
 #include "dpsosp/problems/registry.hpp"
 #include "support.hpp"
@@ -18,7 +24,7 @@ using namespace testing;
 struct SimulatedHouse {
   explicit SimulatedHouse(Index n, const std::string& sampling = "stream")
       : problem(make(n, sampling)),
-        curator(problem.facts, *problem.records, zcdp_rule(1e9), {.seed = 1}) {}
+        curator(problem.facts, *problem.simulated, zcdp_rule(1e9), {.seed = 1}) {}
   static Problem make(Index n, const std::string& sampling) {
     const auto family = find_problem("cosine-saddle");
     Fields fields = family->fields();
@@ -33,10 +39,79 @@ struct SimulatedHouse {
   }
 
   Problem problem;
-  Curator curator;
+  SimulatedCurator curator;
 };
 
 constexpr Index huge = 10'000'000'000'000'000;
+
+template <class Made, class Sums, class... Rest>
+constexpr bool takes = std::is_constructible_v<Made, const PublicFacts&, const Sums&, Rest...>;
+using Words = std::unique_ptr<WordSource>;
+
+// Records cannot be passed off as sums without any, nor such sums as records.
+static_assert(takes<Curator, Records, const FilterRule&, StreamKey>);
+static_assert(!takes<Curator, SimulatedSums, const FilterRule&, StreamKey>);
+static_assert(!takes<Curator, RecordSums, const FilterRule&, StreamKey>);
+static_assert(takes<SimulatedCurator, SimulatedSums, const FilterRule&, StreamKey>);
+static_assert(!takes<SimulatedCurator, Records, const FilterRule&, StreamKey>);
+static_assert(!takes<SimulatedCurator, RecordSums, const FilterRule&, StreamKey>);
+static_assert(takes<ReleaseCurator, Records, const FilterRule&, StreamKey, Words>);
+static_assert(!takes<ReleaseCurator, SimulatedSums, const FilterRule&, StreamKey, Words>);
+static_assert(takes<AuditedCurator, Records, const FilterRule&, StreamKey, Auditor&, ClipLog&>);
+static_assert(
+    !takes<AuditedCurator, SimulatedSums, const FilterRule&, StreamKey, Auditor&, ClipLog&>);
+static_assert(takes<UnsoundCurator, Records, StreamKey, const Departures&>);
+static_assert(takes<UnsoundCurator, SimulatedSums, StreamKey, const Departures&>);
+static_assert(!std::is_convertible_v<const Records*, const SimulatedSums*> &&
+              !std::is_convertible_v<const SimulatedSums*, const Records*>);
+static_assert(
+    !std::is_assignable_v<std::unique_ptr<const Records>&, std::unique_ptr<const SimulatedSums>>);
+
+TEST(SimulatedRecords, GiveTheirCuratorAndItsChildrenALabelOfTheirOwn) {
+  SimulatedHouse house(1000, "whole");
+  EXPECT_EQ(house.curator.label(), PrivacyLabel::simulated);
+  house.ask(house.curator, house.curator.draw(BatchPolicy::all()));
+  EXPECT_EQ(house.curator.label(), PrivacyLabel::simulated);
+  EXPECT_EQ(house.curator.child({"part", 0.5}).label(), PrivacyLabel::simulated);
+  EXPECT_EQ(on_records(PrivacyLabel::simulated), PrivacyLabel::enforced);
+  for (const PrivacyLabel other : {PrivacyLabel::enforced,
+                                   PrivacyLabel::conditional,
+                                   PrivacyLabel::violated,
+                                   PrivacyLabel::none})
+    EXPECT_EQ(on_records(other), other);
+}
+
+TEST(SimulatedRecords, KeepTheLabelOfADeparture) {
+  const Problem problem = SimulatedHouse::make(1000, "whole");
+  const auto label = [&](const Departures& departures) {
+    return UnsoundCurator(problem.facts, *problem.simulated, {.seed = 1}, departures).label();
+  };
+  EXPECT_EQ(label({}), PrivacyLabel::violated);
+  EXPECT_EQ(label({.no_noise = true}), PrivacyLabel::none);
+  EXPECT_EQ(label({.no_clipping = true}), PrivacyLabel::conditional);
+}
+
+TEST(SimulatedRecords, AreChargedAndRefusedLikeRecords) {
+  const auto family = find_problem("cosine-saddle");
+  const Problem real = family->make({.records = 1000, .dimension = 3});
+  const Problem none = SimulatedHouse::make(1000, "whole");
+  Curator enforced(real.facts, *real.records, zcdp_rule(0.25), {.seed = 1});
+  SimulatedCurator simulated(none.facts, *none.simulated, zcdp_rule(0.25), {.seed = 1});
+  for (Curator* curator : {&enforced, static_cast<Curator*>(&simulated)}) {
+    Vector out(3);
+    const auto ask = [&] {
+      curator->gradient(Point(real.facts.initial_point),
+                        curator->draw(BatchPolicy::all()),
+                        {10, Noise::sensitivity_ratio(2.0)},
+                        out);
+    };
+    ask();  // 1/8 each
+    EXPECT_DOUBLE_EQ(curator->remaining().share, 0.5);
+    ask();
+    EXPECT_THROW(ask(), BudgetExhausted);
+  }
+  EXPECT_EQ(enforced.ledger().spent(1e-6).epsilon, simulated.ledger().spent(1e-6).epsilon);
+}
 
 TEST(SimulatedRecords, AnswerFreshBatchesUntilDataEnd) {
   SimulatedHouse house(huge);

@@ -147,9 +147,9 @@ INSTANTIATE_TEST_SUITE_P(Priors, AucOnTwoValues, testing::Values(0.1, 0.5, 0.8))
 TEST(Auc, RequiresSharedDual) {
   const Problem p = Auc().make({.records = 3});
   Vector g = Vector::Zero(12);
-  EXPECT_THROW(p.records->add_gradients(
-                   Point(p.facts.initial_point), Block::x, BatchView(0, 3), unlimited, g),
-               InputError);
+  EXPECT_THROW(
+      p.sums().add_gradients(Point(p.facts.initial_point), Block::x, BatchView(0, 3), unlimited, g),
+      InputError);
 }
 
 TEST(Auc, RejectsInvalidSettings) {
@@ -178,7 +178,7 @@ TEST(Auc, PositiveCountIsBinomialForEverySampling) {
       const Problem p = family.make({.records = n, .dimension = 4, .data_seed = seed});
       const Vector x = Vector::Zero(4), y = Vector::Zero(1);
       Vector g = Vector::Zero(4);
-      p.records->add_gradients(Point(x, y), Block::x, BatchView(begin, end), unlimited, g);
+      p.sums().add_gradients(Point(x, y), Block::x, BatchView(begin, end), unlimited, g);
       return static_cast<Index>(std::lround(-g[2] / 0.7));  // −2(1−p)(h − a) each, h = 1/2
     };
     std::vector<Index> whole, first, second;

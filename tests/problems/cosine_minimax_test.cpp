@@ -94,7 +94,7 @@ TEST(CosineMinimax, SignSumsAreBinomialForEverySampling) {
     const auto counts = [&](const Problem& p, Index begin, Index end) {
       const Vector x = Vector::Zero(3), y = Vector::Zero(2);
       Vector g = Vector::Zero(5);
-      p.records->add_gradients(Point(x, y), Block::joint, BatchView(begin, end), unlimited, g);
+      p.sums().add_gradients(Point(x, y), Block::joint, BatchView(begin, end), unlimited, g);
       g.head(3) *= std::sqrt(3.0);
       g.tail(2) *= std::sqrt(2.0);
       std::vector<Index> positive;
@@ -133,12 +133,12 @@ TEST(CosineMinimax, SimulatedBlocksAgree) {
   stream.fill_normal(1.0, y);
   Vector joint = Vector::Zero(30), gx = Vector::Zero(20), gy = Vector::Zero(10);
   const BatchView batch(1000, 5000);
-  p.records->add_gradients(Point(x, y), Block::joint, batch, unlimited, joint);
-  p.records->add_gradients(Point(x, y), Block::x, batch, unlimited, gx);
-  p.records->add_gradients(Point(x, y), Block::y, batch, unlimited, gy);
+  p.sums().add_gradients(Point(x, y), Block::joint, batch, unlimited, joint);
+  p.sums().add_gradients(Point(x, y), Block::x, batch, unlimited, gx);
+  p.sums().add_gradients(Point(x, y), Block::y, batch, unlimited, gy);
   EXPECT_EQ(joint.head(20), gx);
   EXPECT_EQ(joint.tail(10), gy);
-  EXPECT_THROW(p.records->add_gradients(Point(x, y), Block::x, batch, 0.1, gx), InputError);
+  EXPECT_THROW(p.sums().add_gradients(Point(x, y), Block::x, batch, 0.1, gx), InputError);
 }
 
 TEST(CosineMinimax, RejectsInvalidSettings) {

@@ -133,7 +133,7 @@ TEST(Coins, CandidateLossIsFrequencyMinusOne) {
     Index heads = 0;
     for (Index i = 0; i < 37; ++i) {
       Vector g = Vector::Zero(2);
-      p.records->add_gradients(Point(near), Block::x, BatchView(i, i + 1), unlimited, g);
+      p.sums().add_gradients(Point(near), Block::x, BatchView(i, i + 1), unlimited, g);
       EXPECT_TRUE(g.norm() == 0 || std::abs(g.norm() - G) < 1e-12);
       heads += g.norm() == 0 ? 1 : 0;
     }
@@ -186,13 +186,13 @@ TEST(Coins, ClipDifferencesAcrossCellsPerRecord) {
   const Vector x = points.col(3) + Vector{{0.1, 0.02}}, y = points.col(9) + Vector{{-0.05, 0.08}};
   for (const double limit : {0.5, 3.0, unlimited}) {
     Vector sum = Vector::Zero(2), by_record = Vector::Zero(2);
-    const ClipReport all = p.records->add_gradient_differences(
+    const ClipReport all = p.sums().add_gradient_differences(
         Point(x), Point(y), Block::x, BatchView(0, 200), limit, sum);
     Index clipped = 0;
     for (Index i = 0; i < 200; ++i) {
       Vector a = Vector::Zero(2), b = Vector::Zero(2);
-      p.records->add_gradients(Point(x), Block::x, BatchView(i, i + 1), unlimited, a);
-      p.records->add_gradients(Point(y), Block::x, BatchView(i, i + 1), unlimited, b);
+      p.sums().add_gradients(Point(x), Block::x, BatchView(i, i + 1), unlimited, a);
+      p.sums().add_gradients(Point(y), Block::x, BatchView(i, i + 1), unlimited, b);
       const double norm = (a - b).norm();
       by_record += (norm > limit ? limit / norm : 1.0) * (a - b);
       clipped += norm > limit ? 1 : 0;
@@ -215,7 +215,7 @@ TEST(Coins, WeighHessiansByTheirOperatorNorm) {
       for (Index i = 0; i < 40; ++i) {  // a record's Hessian is that of its tail here, or 0
         Matrix hessian = Matrix::Zero(d, d);
         for (Index k = 0; k < d; ++k) {
-          const ClipReport report = p.records->add_hessian_products(
+          const ClipReport report = p.sums().add_hessian_products(
               Point(x), Vector::Unit(d, k), BatchView(i, i + 1), unlimited, hessian.col(k));
           stated = std::max(stated, report.largest_norm);
         }
@@ -231,7 +231,7 @@ TEST(Coins, WeighHessiansByTheirOperatorNorm) {
 double tails(const Coins& family, const Problem& p, Index j, Index begin, Index end) {
   const Vector at = family.candidate_points(2).col(j) + Vector{{0.1, 0.0}};
   Vector g = Vector::Zero(2), one(2);
-  p.records->add_gradients(Point(at), Block::x, BatchView(begin, end), unlimited, g);
+  p.sums().add_gradients(Point(at), Block::x, BatchView(begin, end), unlimited, g);
   p.population->gradient(at, one);
   const double share = -p.population->value(family.candidate_points(2).col(j));
   return g.norm() / one.norm() * share;
@@ -280,14 +280,14 @@ TEST(Coins, SimulatedDifferencesMatchGradients) {
   const Vector x = points.col(3) + Vector{{0.1, 0.02}}, y = points.col(9) + Vector{{-0.05, 0.08}};
   Vector a = Vector::Zero(2), b = Vector::Zero(2), c = Vector::Zero(2);
   const BatchView all(0, 1000000000000);
-  p.records->add_gradients(Point(x), Block::x, all, unlimited, a);
-  p.records->add_gradients(Point(y), Block::x, all, unlimited, b);
-  p.records->add_gradient_differences(Point(x), Point(y), Block::x, all, unlimited, c);
+  p.sums().add_gradients(Point(x), Block::x, all, unlimited, a);
+  p.sums().add_gradients(Point(y), Block::x, all, unlimited, b);
+  p.sums().add_gradient_differences(Point(x), Point(y), Block::x, all, unlimited, c);
   EXPECT_LT((a - b - c).norm(), 1e-3);
   Vector F(2);
   p.empirical->gradient(x, F);
   EXPECT_LT((a / 1e12 - F).norm(), 1e-14);
-  EXPECT_THROW(p.records->add_gradients(Point(x), Block::x, all, 0.1, a), InputError);
+  EXPECT_THROW(p.sums().add_gradients(Point(x), Block::x, all, 0.1, a), InputError);
 }
 
 TEST(Coins, RejectInvalidSizes) {

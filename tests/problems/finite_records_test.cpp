@@ -16,7 +16,7 @@ namespace {
 TEST(FiniteRecords, BalancedRunsAreIndependentRandomOrders) {
   constexpr Index pairs = 3600;
   const FiniteLaw law{.probabilities = Vector::Constant(3, 1.0 / 3)};
-  const auto values = draw_values("p", law, 6 * pairs, RecordSampling::balanced, 4);
+  const auto values = draw_values("p", law, 6 * pairs, RecordSampling::balanced, 4).listed;
   std::map<std::array<Index, 6>, Index> seen;
   for (Index k = 0; k < pairs; ++k) {
     std::array<Index, 6> list{};

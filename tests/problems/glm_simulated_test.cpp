@@ -66,8 +66,8 @@ Matrix sums(RecordSampling sampling, Index repeats) {
     for (const Index half : {0, 1}) {
       const Index begin = batch * (2 * r + half);
       const BatchView view(begin, begin + batch);
-      p.records->add_gradients(Point(w), Block::x, view, 0.03, all.col(r).segment(6 * half, 3));
-      p.records->add_gradient_differences(
+      p.sums().add_gradients(Point(w), Block::x, view, 0.03, all.col(r).segment(6 * half, 3));
+      p.sums().add_gradient_differences(
           Point(w), Point(before), Block::x, view, 0.02, all.col(r).segment(6 * half + 3, 3));
     }
   return all;
@@ -99,14 +99,14 @@ TEST(SimulatedGlm, WholeDataSetSumsMatchItsObjective) {
   const Vector w = Vector::LinSpaced(10, -1, 1), v = Vector::LinSpaced(10, 1, 0);
   Vector sum = Vector::Zero(10), product = sum, expected(10);
   const BatchView all(0, n);
-  p.records->add_gradients(Point(w), Block::x, all, unlimited, sum);
+  p.sums().add_gradients(Point(w), Block::x, all, unlimited, sum);
   p.empirical->gradient(w, expected);
   EXPECT_LT((sum / static_cast<double>(n) - expected).norm(), 1e-14);
-  p.records->add_hessian_products(Point(w), v, all, unlimited, product);
+  p.sums().add_hessian_products(Point(w), v, all, unlimited, product);
   p.empirical->hessian_product(w, v, expected);
   EXPECT_LT((product / static_cast<double>(n) - expected).norm(), 1e-14);
   double loss = 0;
-  p.records->add_loss_differences(Point(w), Point(v), all, unlimited, loss);
+  p.sums().add_loss_differences(Point(w), Point(v), all, unlimited, loss);
   EXPECT_NEAR(loss / static_cast<double>(n), p.empirical->value(w) - p.empirical->value(v), 1e-13);
   // at such n the empirical objective is the population's to 1e-5
   p.population->gradient(w, expected);
@@ -121,8 +121,7 @@ TEST(SimulatedGlm, ClipsAndCountsEveryRecord) {
   const Problem p = family.make({.records = n, .dimension = 4, .data_seed = 2});
   const Vector w = Vector::Constant(4, 1.5);
   Vector sum = Vector::Zero(4);
-  const ClipReport report =
-      p.records->add_gradients(Point(w), Block::x, BatchView(0, n), 1e-6, sum);
+  const ClipReport report = p.sums().add_gradients(Point(w), Block::x, BatchView(0, n), 1e-6, sum);
   EXPECT_EQ(report.clipped, n);
   EXPECT_LE(sum.norm(), 1e-6 * n * (1 + 1e-12));
 }
@@ -138,9 +137,9 @@ TEST(SimulatedGlm, SumsOverFewAtomsIgnoreWhatWasAskedBefore) {
     Vector out = Vector::Zero(10);
     const BatchView three(begin, begin + 3);
     if (product)
-      p.records->add_hessian_products(Point(scale * w), scale * v, three, unlimited, out);
+      p.sums().add_hessian_products(Point(scale * w), scale * v, three, unlimited, out);
     else
-      p.records->add_gradients(Point(scale * w), Block::x, three, unlimited, out);
+      p.sums().add_gradients(Point(scale * w), Block::x, three, unlimited, out);
     return out;
   };
   for (const bool product : {false, true}) {
@@ -161,11 +160,11 @@ TEST(SimulatedGlm, RejectsListsAndPartsOfWholeDataSet) {
   Vector sum = Vector::Zero(10);
   const std::vector<Index> list{1, 5};
   const Vector origin = Vector::Zero(10);
-  EXPECT_THROW(p.records->add_gradients(Point(origin), Block::x, BatchView(list), 1, sum),
+  EXPECT_THROW(p.sums().add_gradients(Point(origin), Block::x, BatchView(list), 1, sum),
                InputError);
-  EXPECT_THROW(p.records->add_gradients(Point(origin), Block::x, BatchView(0, 50), 1, sum),
+  EXPECT_THROW(p.sums().add_gradients(Point(origin), Block::x, BatchView(0, 50), 1, sum),
                InputError);
-  EXPECT_THROW(p.records->add_gradients(Point(origin), Block::y, BatchView(0, 100), 1, sum),
+  EXPECT_THROW(p.sums().add_gradients(Point(origin), Block::y, BatchView(0, 100), 1, sum),
                InputError);
 }
 

@@ -257,12 +257,12 @@ TEST(GroupDroSimplex, RecordsAverageToGradientAtMaximiser) {
   const Problem p = family.make({.records = 40, .dimension = 3, .data_seed = 2});
   const Vector x{{0.4, -0.7, 0.2}};
   Vector slope = Vector::Zero(4), g = Vector::Zero(3), expected(3);
-  p.records->add_gradients(Point(x, Vector::Zero(4)), Block::y, BatchView(0, 40), unlimited, slope);
+  p.sums().add_gradients(Point(x, Vector::Zero(4)), Block::y, BatchView(0, 40), unlimited, slope);
   Vector y = slope / 40 / 0.2;
   p.facts.dual_domain.project(y);
   EXPECT_TRUE(p.facts.dual_domain.contains(y));
   EXPECT_TRUE(p.facts.dual_domain.contains(p.facts.initial_dual));
-  p.records->add_gradients(Point(x, y), Block::x, BatchView(0, 40), unlimited, g);
+  p.sums().add_gradients(Point(x, y), Block::x, BatchView(0, 40), unlimited, g);
   p.empirical->gradient(x, expected);
   EXPECT_LT((g / 40 - expected).norm(), 1e-14);
 }
@@ -302,9 +302,9 @@ TEST(GroupDroSimplex, JointSmoothnessIsReachedAtCornersAndNotExceeded) {
 TEST(GroupDro, RequiresSharedDual) {
   const Problem p = GroupDro().make({.records = 3});
   Vector g = Vector::Zero(10);
-  EXPECT_THROW(p.records->add_gradients(
-                   Point(p.facts.initial_point), Block::x, BatchView(0, 3), unlimited, g),
-               InputError);
+  EXPECT_THROW(
+      p.sums().add_gradients(Point(p.facts.initial_point), Block::x, BatchView(0, 3), unlimited, g),
+      InputError);
 }
 
 TEST(GroupDro, RejectsInvalidSettings) {
@@ -334,7 +334,7 @@ TEST(GroupDro, GroupSignsAreFairForEverySampling) {
       const Vector x = Vector::Zero(3);
       const Vector y{{-0.5, 0.5}};  // the first group has weight 1/G + y = 0
       Vector g = Vector::Zero(3), one = Vector::Zero(3);
-      p.records->add_gradients(Point(x, y), Block::x, BatchView(begin, end), unlimited, g);
+      p.sums().add_gradients(Point(x, y), Block::x, BatchView(begin, end), unlimited, g);
       const Index size = end / 2 - begin / 2;  // of odd records
       family.sampling = RecordSampling::independent;
       const Problem stored = family.make({.records = n, .dimension = 3, .data_seed = seed});

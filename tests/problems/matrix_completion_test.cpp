@@ -226,21 +226,21 @@ TEST(SimulatedCompletion, DifferencesAndProductsMatchGradients) {
   const BatchView batch(200, 700);
   const auto gradient_at = [&](const Vector& at) {
     Vector g = Vector::Zero(5);
-    p.records->add_gradients(Point(at), Block::x, batch, unlimited, g);
+    p.sums().add_gradients(Point(at), Block::x, batch, unlimited, g);
     return g;
   };
   Vector moved = Vector::Zero(5), Hv = moved, change = moved, Hv0 = moved;
-  p.records->add_gradient_differences(Point(x), Point(x0), Block::x, batch, unlimited, moved);
+  p.sums().add_gradient_differences(Point(x), Point(x0), Block::x, batch, unlimited, moved);
   EXPECT_LT((moved - (gradient_at(x) - gradient_at(x0))).norm(), 1e-10 * (1 + moved.norm()));
   const double h = 1e-4;
-  p.records->add_hessian_products(Point(x), v, batch, unlimited, Hv);
+  p.sums().add_hessian_products(Point(x), v, batch, unlimited, Hv);
   EXPECT_LT(((gradient_at(x + h * v) - gradient_at(x - h * v)) / (2 * h) - Hv).norm(),
             1e-5 * (1 + Hv.norm()));
-  p.records->add_hessian_products(Point(x0), v, batch, unlimited, Hv0);
-  p.records->add_hessian_difference_products(Point(x), Point(x0), v, batch, unlimited, change);
+  p.sums().add_hessian_products(Point(x0), v, batch, unlimited, Hv0);
+  p.sums().add_hessian_difference_products(Point(x), Point(x0), v, batch, unlimited, change);
   EXPECT_LT((change - (Hv - Hv0)).norm(), 1e-10 * (1 + Hv.norm()));
   double up = 0;
-  p.records->add_loss_differences(Point(x + h * v), Point(x - h * v), batch, unlimited, up);
+  p.sums().add_loss_differences(Point(x + h * v), Point(x - h * v), batch, unlimited, up);
   EXPECT_NEAR(up / (2 * h), gradient_at(x).dot(v), 1e-5 * (1 + gradient_at(x).norm()));
 }
 
@@ -249,7 +249,7 @@ TEST(SimulatedCompletion, WholeDataSetSumsMatchItsObjective) {
   const Problem p = small_family(RecordSampling::whole).make({.records = n});
   const Vector x = normal_vector(5, 1, 0.4);
   Vector sum = Vector::Zero(5), g(5), population(5);
-  p.records->add_gradients(Point(x), Block::x, BatchView(0, n), unlimited, sum);
+  p.sums().add_gradients(Point(x), Block::x, BatchView(0, n), unlimited, sum);
   p.empirical->gradient(x, g);
   EXPECT_LT((sum / static_cast<double>(n) - g).norm(), 1e-12 * (1 + g.norm()));
   p.population->gradient(x, population);
@@ -257,7 +257,7 @@ TEST(SimulatedCompletion, WholeDataSetSumsMatchItsObjective) {
   EXPECT_GT((g - population).norm(), 1e-9);
   EXPECT_NEAR(p.empirical->value(x), p.population->value(x), 1e-4);
   Vector out = Vector::Zero(5);
-  EXPECT_THROW(p.records->add_gradients(Point(x), Block::x, BatchView(0, 5), unlimited, out),
+  EXPECT_THROW(p.sums().add_gradients(Point(x), Block::x, BatchView(0, 5), unlimited, out),
                InputError);
 }
 
@@ -271,21 +271,20 @@ TEST(SimulatedCompletion, RejectsOnlyLimitsThatCouldClip) {
     Vector x = normal_vector(5, seed), x0 = x + normal_vector(5, 1000 + seed, 0.01);
     p.facts.domain.project(x);
     p.facts.domain.project(x0);
-    EXPECT_NO_THROW(
-        p.records->add_gradients(Point(x), Block::x, batch, c[constant::lipschitz], out));
-    EXPECT_NO_THROW(p.records->add_gradient_differences(
+    EXPECT_NO_THROW(p.sums().add_gradients(Point(x), Block::x, batch, c[constant::lipschitz], out));
+    EXPECT_NO_THROW(p.sums().add_gradient_differences(
         Point(x), Point(x0), Block::x, batch, c[constant::smoothness] * (x - x0).norm(), out));
     EXPECT_NO_THROW(
-        p.records->add_hessian_products(Point(x), x, batch, c[constant::smoothness], out));
+        p.sums().add_hessian_products(Point(x), x, batch, c[constant::smoothness], out));
     // the refusal starts at the largest norm of a real record at that point
     MatrixCompletion real = small_family(RecordSampling::independent);
     const Problem twin = real.make({.records = 300});
     Vector sum = Vector::Zero(5);
     largest = twin.records->add_gradients(Point(x), Block::x, BatchView(0, 300), unlimited, sum)
                   .largest_norm;
-    EXPECT_THROW(p.records->add_gradients(Point(x), Block::x, batch, largest * (1 - 1e-6), out),
+    EXPECT_THROW(p.sums().add_gradients(Point(x), Block::x, batch, largest * (1 - 1e-6), out),
                  InputError);
-    EXPECT_NO_THROW(p.records->add_gradients(Point(x), Block::x, batch, largest * (1 + 1e-6), out));
+    EXPECT_NO_THROW(p.sums().add_gradients(Point(x), Block::x, batch, largest * (1 + 1e-6), out));
   }
 }
 
@@ -315,9 +314,9 @@ std::array<std::vector<double>, 5> projections(const Problem& p, Index batch, In
     Vector g = Vector::Zero(5), moved = g, next = g;
     const BatchView first(2 * k * batch, (2 * k + 1) * batch);
     const BatchView second((2 * k + 1) * batch, (2 * k + 2) * batch);
-    p.records->add_gradients(Point(x), Block::x, first, unlimited, g);
-    p.records->add_gradient_differences(Point(x), Point(x0), Block::x, first, unlimited, moved);
-    p.records->add_gradients(Point(x), Block::x, second, unlimited, next);
+    p.sums().add_gradients(Point(x), Block::x, first, unlimited, g);
+    p.sums().add_gradient_differences(Point(x), Point(x0), Block::x, first, unlimited, moved);
+    p.sums().add_gradients(Point(x), Block::x, second, unlimited, next);
     samples[0].push_back(g.dot(u));
     samples[1].push_back(g.dot(w));
     samples[2].push_back(moved.dot(u));

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <limits>
+#include <stdexcept>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -26,7 +28,8 @@ class Recorded final : public ProblemFamily {
   Fields fields() override { return {field("scale", scale, range::not_negative, "L/d")}; }
 
   double scale = 1;
-  double shift = 0;  ///< of x0; no field, so any value reaches the phases
+  double shift = 0;      ///< of x0; no field, so any value reaches the phases
+  bool without = false;  ///< draw() sets neither records nor sums
   mutable Phases phases;
 
  protected:
@@ -48,9 +51,10 @@ class Recorded final : public ProblemFamily {
             proved(scale * static_cast<double>(facts.dimension), "everywhere", "by definition"));
     return all;
   }
-  void draw(const InstanceSpec&, Problem& problem) const override {
+  void draw(const InstanceSpec& spec, Problem& problem) const override {
     phases.push_back("draw");
     drawn = problem.facts;
+    if (!without) problem.records = std::move(find_problem("double-well")->make(spec).records);
   }
 
  public:
@@ -84,6 +88,12 @@ std::string refusal(const Recorded& family, const InstanceSpec& spec) {
     return e.what();
   }
   return {};
+}
+
+TEST(ProblemPhases, DrawingSetsRecordsOrSums) {
+  Recorded family;
+  family.without = true;
+  EXPECT_THROW(family.make({.records = 5}), std::logic_error);
 }
 
 bool refused_with(const Recorded& family, const InstanceSpec& spec, std::string_view word) {

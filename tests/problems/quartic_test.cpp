@@ -117,7 +117,7 @@ TEST(OrthogonalTensor, BalancedRecordsMatchPopulation) {
   // every seven consecutive records hold every component once
   for (Index begin = 0; begin < 70; begin += 7) {
     Vector sum = Vector::Zero(7);
-    p.records->add_gradients(Point(x), Block::x, BatchView(begin, begin + 7), unlimited, sum);
+    p.sums().add_gradients(Point(x), Block::x, BatchView(begin, begin + 7), unlimited, sum);
     EXPECT_LT((sum / 7 - gradient(*p.population, x)).norm(), 1e-14);
   }
 }
@@ -127,7 +127,7 @@ Index count_of_first(const Problem& p, Index begin, Index end) {
   const Index d = p.facts.dimension;
   const Vector x = 0.5 * Vector::Unit(d, 0);
   Vector g = Vector::Zero(d);
-  p.records->add_gradients(Point(x), Block::x, BatchView(begin, end), unlimited, g);
+  p.sums().add_gradients(Point(x), Block::x, BatchView(begin, end), unlimited, g);
   const double common = (2 * 0.25 - 1) * 0.5 * static_cast<double>(end - begin);
   return static_cast<Index>(std::lround((common - g[0]) / (static_cast<double>(d) * 0.125)));
 }
@@ -169,9 +169,9 @@ TEST(OrthogonalTensor, ClipsSimulatedRecordsOneByOne) {
     p.extremes->add_gradients(Point(x), Block::x, BatchView(j, j + 1), 0.4, clipped[k]);
   }
   Vector sum = Vector::Zero(2), sum_clipped = sum;
-  p.records->add_gradients(Point(x), Block::x, BatchView(0, n), unlimited, sum);
+  p.sums().add_gradients(Point(x), Block::x, BatchView(0, n), unlimited, sum);
   const ClipReport report =
-      p.records->add_gradients(Point(x), Block::x, BatchView(0, n), 0.4, sum_clipped);
+      p.sums().add_gradients(Point(x), Block::x, BatchView(0, n), 0.4, sum_clipped);
   Matrix W(2, 2);
   W << whole[0], whole[1];
   const Vector counts = least_squares(W, sum);
@@ -286,7 +286,7 @@ TEST(TensorIca, ObservationsStayWithinProvedLength) {
     for (Index i = 0; i < 200; ++i) {
       Vector x(6), g = Vector::Zero(6);
       stream.fill_normal(1.0, x);
-      p.records->add_gradients(Point(x), Block::x, BatchView(i, i + 1), unlimited, g);
+      p.sums().add_gradients(Point(x), Block::x, BatchView(i, i + 1), unlimited, g);
       g -= (b * x.squaredNorm() - 1) * x;
       // g = t³y/|κ|: t⁴ = |κ| g·x, so ‖y‖ = |κ|‖g‖/|t|³
       const double t = std::pow(excess * std::abs(g.dot(x)), 0.25);

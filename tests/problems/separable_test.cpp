@@ -17,7 +17,7 @@ namespace {
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
 
-double by_coordinates(const Records& records,
+double by_coordinates(const RecordSums& records,
                       const Vector& x,
                       const Vector& centre,
                       const BatchView& batch,
@@ -32,7 +32,7 @@ double by_coordinates(const Records& records,
   return sum;
 }
 
-double whole(const Records& records,
+double whole(const RecordSums& records,
              const Vector& x,
              const Vector& centre,
              const BatchView& batch) {
@@ -49,7 +49,7 @@ TEST_P(SeparableFamily, CoordinatesSumToLoss) {
     Fields fields = family->fields();
     set_field(fields, GetParam(), "sampling", sampling);
     const Problem problem = family->make({.records = 41, .dimension = 5});
-    const Records& records = *problem.records;
+    const RecordSums& records = problem.sums();
     ASSERT_TRUE(records.separable());
     Stream stream({.seed = 2});
     for (int trial = 0; trial < 20; ++trial) {
@@ -69,7 +69,7 @@ TEST_P(SeparableFamily, CoordinatesSumToLoss) {
 
 TEST_P(SeparableFamily, ClampsEachRecordSeparately) {
   const Problem problem = find_problem(GetParam())->make({.records = 30, .dimension = 3});
-  const Records& records = *problem.records;
+  const RecordSums& records = problem.sums();
   Stream stream({.seed = 3});
   for (const double limit : {1e-3, 0.05, 0.3, 10.0})
     for (Index j = 0; j < 3; ++j) {

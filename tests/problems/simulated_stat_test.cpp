@@ -93,13 +93,13 @@ class SimulatedFamily : public testing::TestWithParam<std::string> {
   static Vector sum(const Problem& p, Index begin, Index end) {
     const Probe at = probe(p.facts);
     Vector out = Vector::Zero(p.facts.dimension);
-    p.records->add_gradients(Point(at.x, at.y), Block::x, BatchView(begin, end), unlimited, out);
+    p.sums().add_gradients(Point(at.x, at.y), Block::x, BatchView(begin, end), unlimited, out);
     return out;
   }
   static Vector difference(const Problem& p, Index begin, Index end) {
     const Probe at = probe(p.facts);
     Vector out = Vector::Zero(p.facts.dimension);
-    p.records->add_gradient_differences(
+    p.sums().add_gradient_differences(
         Point(at.x, at.y), Point(at.before, at.y), Block::x, BatchView(begin, end), unlimited, out);
     return out;
   }
@@ -118,7 +118,7 @@ class SimulatedFamily : public testing::TestWithParam<std::string> {
       all.difference.push_back(at.direction.dot(moved));
       if (p.facts.dual_kind == DualKind::none) {
         double loss = 0;
-        p.records->add_loss_differences(
+        p.sums().add_loss_differences(
             Point(at.x), Point(at.before), BatchView(begin, end), unlimited, loss);
         all.loss.push_back(loss);
       }
@@ -303,11 +303,21 @@ TEST_P(SimulatedFamily, WholeDataSetSumsMatchItsObjective) {
     const Vector mean = sum(p, 0, n) / static_cast<double>(n);
     EXPECT_LT((mean - gradient).norm(), 1e-12 * (1 + gradient.norm())) << n;
     double loss = 0;
-    p.records->add_loss_differences(
-        Point(at.x), Point(at.before), BatchView(0, n), unlimited, loss);
+    p.sums().add_loss_differences(Point(at.x), Point(at.before), BatchView(0, n), unlimited, loss);
     const double expected = p.empirical->value(at.x) - p.empirical->value(at.before);
     EXPECT_NEAR(loss / static_cast<double>(n), expected, 1e-12 * (1 + std::abs(expected))) << n;
   }
+}
+
+TEST_P(SimulatedFamily, HoldsEitherRecordsOrSums) {
+  for (const char* sampling : {"whole", "stream"}) {
+    const Problem p = make(sampling, 100);
+    EXPECT_EQ(p.records, nullptr) << sampling;
+    EXPECT_EQ(&p.sums(), p.simulated.get()) << sampling;
+  }
+  const Problem p = make("independent", 100);
+  EXPECT_EQ(p.simulated, nullptr);
+  EXPECT_EQ(&p.sums(), p.records.get());
 }
 
 TEST_P(SimulatedFamily, RangeSumsIgnoreOtherQueries) {
@@ -328,9 +338,9 @@ TEST_P(SimulatedFamily, DifferencesMatchGradientsOfSameData) {
   const auto at = probe(p.facts);
   const BatchView range(1000, 3000);
   Vector a = Vector::Zero(p.facts.dimension), b = a, moved = a;
-  p.records->add_gradients(Point(at.x, at.y), Block::x, range, unlimited, a);
-  p.records->add_gradients(Point(at.before, at.y), Block::x, range, unlimited, b);
-  p.records->add_gradient_differences(
+  p.sums().add_gradients(Point(at.x, at.y), Block::x, range, unlimited, a);
+  p.sums().add_gradients(Point(at.before, at.y), Block::x, range, unlimited, b);
+  p.sums().add_gradient_differences(
       Point(at.x, at.y), Point(at.before, at.y), Block::x, range, unlimited, moved);
   EXPECT_LT((a - b - moved).norm(), 1e-12 * (1 + a.norm() + b.norm()));
 }

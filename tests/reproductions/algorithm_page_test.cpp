@@ -73,6 +73,18 @@ TEST(QuickRuns, CoverEveryAlgorithmOnce) {
   EXPECT_EQ(keys.size(), algorithm_registry().size());
 }
 
+// A card says what a run on records has.
+TEST(AlgorithmCheck, TakesTheLabelOfSimulatedRecordsForThatOfTheCard) {
+  const AlgorithmCheck check = check_algorithm("wang-ye-xu-2017/dp-gd");
+  ASSERT_NE(check.command.find("problem.sampling=whole"), std::string::npos);
+  EXPECT_TRUE(check.passed());
+  EXPECT_EQ(check.guarantee, 1);
+  std::map<std::string, std::string> details;
+  for (const CheckLine& line : check.lines) details[line.property] = line.detail;
+  EXPECT_EQ(details.at("its label is that of its card"), "simulated, enforced on records");
+  EXPECT_TRUE(details.contains("spends no more than it guarantees"));
+}
+
 TEST(QuickRuns, PrintTheirCommands) {
   RunSpec spec;
   spec.algorithm = "a/b";

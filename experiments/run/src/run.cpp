@@ -19,6 +19,7 @@
 #include "dpsosp/privacy/accounting/renyi.hpp"
 #include "dpsosp/privacy/query.hpp"
 #include "dpsosp/privacy/release_curator.hpp"
+#include "dpsosp/privacy/simulated_curator.hpp"
 #include "dpsosp/privacy/unsound_curator.hpp"
 #include "run_parts.hpp"
 #include "run_setup.hpp"
@@ -30,14 +31,19 @@ constexpr Index stored_point_limit = 4096;  // a longer output is not stored wit
 
 Curator open_door(const Setup& s, Door door, const StreamKey& key, ClipLog& log) {
   const PublicFacts& facts = s.told;
-  if (door == Door::enforced) return {facts, *s.problem.records, s.scheduled.rule, key, &log};
+  const Problem& p = s.problem;
+  if (door == Door::enforced) {
+    if (p.simulated) return SimulatedCurator(facts, *p.simulated, s.scheduled.rule, key, &log);
+    return {facts, *p.records, s.scheduled.rule, key, &log};
+  }
   UnsoundCurator::Departures departures;
   departures.no_noise = door == Door::no_noise || door == Door::not_private;
   departures.no_data = door == Door::no_data;
   departures.no_clipping = door == Door::not_private || door == Door::no_clipping;
   departures.clip_batch_mean = door == Door::batch_mean_clip;
   departures.realised_divisor = departures.resample_empty = door == Door::script;
-  return UnsoundCurator(facts, *s.problem.records, key, departures, &log);
+  if (p.simulated) return UnsoundCurator(facts, *p.simulated, key, departures, &log);
+  return UnsoundCurator(facts, *p.records, key, departures, &log);
 }
 
 class Recorder final : public Observer {
@@ -277,6 +283,8 @@ Release run_release(const RunDescription& d,
     throw InputError(fmt::format("release: {} needs the door `{}`, which does not enforce privacy",
                                  d.algorithm,
                                  word_of(d.door)));
+  if (!s.problem.records)
+    throw InputError("release: the records are simulated, expected records in memory");
   ClipLog log;
   const StreamKey key = key_of(d);
   ReleaseCurator curator(

@@ -64,7 +64,7 @@ PrivacyResult privacy_result(const Curator& curator,
   p.spent_accountant = spent.accountant;
   p.queries = ledger.queries();
   p.ledger = summary_of(ledger);
-  if (p.label == PrivacyLabel::enforced ||
+  if (on_records(p.label) == PrivacyLabel::enforced ||
       (p.label == PrivacyLabel::conditional && d.door == Door::enforced)) {
     // The filter's budget, fixed before the run; under `conditional` as far as its assumption
     // holds.

@@ -107,15 +107,15 @@ void JournalIndex::take(const JournalRow& row, std::uint32_t file) {
     throw InputError(fmt::format("journal: {}: run {} is not the one that its description says",
                                  journals_[file].string(),
                                  row.key));
-  entries_.push_back(
-      {.key = digest_from(row.key),
-       .outcome = digest_from(outcome_digest(row.key, row.status, reason, row.result)),
-       .offset = row.offset,
-       .length = static_cast<std::uint32_t>(row.length),
-       .file = file,
-       .common = static_cast<std::uint32_t>(commons_.size() - 1),
-       .status = failed ? RunStatus::failed : RunStatus::finished,
-       .by_exception = failed && reason.starts_with(failed_by_exception)});
+  entries_.push_back({.key = digest_from(row.key),
+                      .outcome = digest_from(outcome_digest(
+                          row.key, row.status, reason, relabelled(row.description, row.result))),
+                      .offset = row.offset,
+                      .length = static_cast<std::uint32_t>(row.length),
+                      .file = file,
+                      .common = static_cast<std::uint32_t>(commons_.size() - 1),
+                      .status = failed ? RunStatus::failed : RunStatus::finished,
+                      .by_exception = failed && reason.starts_with(failed_by_exception)});
 }
 
 /// Leaves one entry a run, the first of those that say how it ended.

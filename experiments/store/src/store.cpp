@@ -27,9 +27,9 @@ using nlohmann::json;
 namespace fs = std::filesystem;
 
 constexpr int application_id = 0x64707370;  // "dpsp"; makes file(1) and us know the format
-// 1 had no digests, 2 none of provenance and no CPU seconds; both are read, and brought up by
-// writing
-constexpr int schema_version = 3;
+// 1 had no digests, 2 none of provenance and no CPU seconds, 3 other labels of runs on simulated
+// records; all are read, and brought up by writing
+constexpr int schema_version = 4;
 constexpr int busy_milliseconds =
     60000;  // longer than another process needs to merge a large store
 
@@ -164,7 +164,7 @@ class Store::Database {
     return {.key = key,
             .status = status == "finished" ? RunStatus::finished : RunStatus::failed,
             .reason = reason,
-            .result = parsed(result, key.hash())};
+            .result = parsed(version_ >= 4 ? result : relabelled(key.text(), result), key.hash())};
   }
 
   /// The key that column 1 describes. \throws InputError if its hash is not column 0.
@@ -389,9 +389,27 @@ class Store::Database {
   void bring_up(SQLite::Database& db) {
     if (version_ == schema_version) return;
     if (version_ < 2) add_digests(db);
-    add_provenance_digests(db);
+    if (version_ < 3) add_provenance_digests(db);
+    relabel(db);
     db.exec(fmt::format("PRAGMA user_version = {}", schema_version));
     version_ = schema_version;
+  }
+
+  void relabel(SQLite::Database& db) const {
+    SQLite::Statement row(db,
+                          "SELECT key, description, status, reason, result, digest FROM runs "
+                          "WHERE description LIKE '%whole%' OR description LIKE '%stream%'");
+    SQLite::Statement update(db, "UPDATE runs SET result = ?, digest = ? WHERE key = ?");
+    while (row.executeStep()) {
+      const std::string key = row.getColumn(0), status = row.getColumn(2),
+                        reason = row.getColumn(3), before = row.getColumn(4);
+      if (row.getColumn(5).getString() != outcome_digest(key, status, reason, before)) damaged(key);
+      const std::string result = relabelled(row.getColumn(1).getString(), before);
+      if (result == before) continue;
+      SQLite::bind(update, result, outcome_digest(key, status, reason, result), key);
+      update.exec();
+      update.reset();
+    }
   }
 
   void add_provenance_digests(SQLite::Database& db) const {
@@ -627,7 +645,8 @@ MergeReport Store::merge(const std::vector<fs::path>& journals,
     std::optional<SQLite::Transaction> transaction;
     index.each(added, [&](const JournalIndex::Entry& entry, const JournalRow& row) {
       if (!transaction) transaction.emplace(db, SQLite::TransactionBehavior::IMMEDIATE);
-      insert({row.key, row.description, row.status, reason_of(row), row.result},
+      const std::string result = relabelled(row.description, row.result);
+      insert({row.key, row.description, row.status, reason_of(row), result},
              dpsosp::provenance_of(row, index.common(entry)),
              to_hex(entry.outcome));
       if (++report.added % runs_a_transaction != 0) return;

@@ -15,6 +15,10 @@ namespace dpsosp {
 /// The text of a result, as stores and journals keep it. Equal results have the same text.
 std::string result_text(const nlohmann::json& result);
 
+/// The text of a result that an earlier version stored, which said `enforced` of runs on simulated
+/// records too, with the label of this one.
+std::string relabelled(std::string_view description, std::string_view result);
+
 /// What damage of a run's outcome is noticed by; the key is a digest of the rest.
 std::string outcome_digest(std::string_view key,
                            std::string_view status,

@@ -96,7 +96,7 @@ std::optional<SearchPrice> search_price(const Runs& runs,
     const RunResult* result = runs.result(job);
     if (result == nullptr) continue;
     const PrivacyResult& p = result->privacy;
-    if (p.label != PrivacyLabel::enforced || !p.filter || p.filter->order ||
+    if (on_records(p.label) != PrivacyLabel::enforced || !p.filter || p.filter->order ||
         p.filter->pure_capacity > 0 || p.filter->delta_extra > 0 || !(p.filter->capacity > 0))
       return {};
     const double rho = p.filter->capacity;

@@ -48,7 +48,7 @@ UsedByArm used_in(const Runs& runs, const Sweep& sweep, const Part& part, std::s
         const PrivacyResult& privacy = result->privacy;
         add_once(u.labels, std::string(to_string(privacy.label)));
         if (result->algorithm.status == Status::budget) u.cut_short.push_back(u.steps.back());
-        if (privacy.label == PrivacyLabel::enforced && std::isfinite(privacy.guarantee))
+        if (on_records(privacy.label) == PrivacyLabel::enforced && std::isfinite(privacy.guarantee))
           u.spent.push_back(privacy.spent / privacy.guarantee);
       }
     if (const auto share = measure(runs, c, "clipped").values; !share.empty())

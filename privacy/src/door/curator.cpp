@@ -34,12 +34,14 @@ PrivacyLabel label_of(bool sound, bool no_noise, bool no_data, bool no_clipping)
 
 }  // namespace
 
-Curator::Own::Own(PublicFacts facts_,
+Curator::Own::Own(Source source_,
+                  PublicFacts facts_,
                   std::string scope_,
                   RecordRange range_,
                   FilterRule rule_,
                   const StreamKey& key_)
-    : facts(std::move(facts_)),
+    : source(source_),
+      facts(std::move(facts_)),
       scope(std::move(scope_)),
       range(range_),
       rule(std::move(rule_)),
@@ -76,7 +78,7 @@ std::optional<RangeFilter::Account> Curator::Own::charge_pure(RecordRange charge
 }
 
 Curator::Curator(const PublicFacts& facts,
-                 const Records& records,
+                 Source source,
                  const FilterRule& rule,
                  StreamKey key,
                  ClipLog* clip_log,
@@ -84,12 +86,14 @@ Curator::Curator(const PublicFacts& facts,
                  Auditor* auditor,
                  std::unique_ptr<WordSource> words)
     : shared_(std::make_shared<Shared>()) {
-  if (records.size() != facts.records)
+  const Index records = std::visit([](const auto* of) { return of->size(); }, source);
+  if (records != facts.records)
     reject("curator",
            "records",
-           static_cast<double>(records.size()),
+           static_cast<double>(records),
            fmt::format("the {} of the public facts", facts.records));
-  if (words && !records.separate())
+  own_ = std::make_unique<Own>(source, facts, "/", RecordRange{0, facts.records}, rule, key);
+  if (words && !own_->separate())
     throw InputError(
         "release: a record's contribution depends on the others of its batch, so that "
         "no clip bounds it; choose a network without batch normalisation");
@@ -98,8 +102,6 @@ Curator::Curator(const PublicFacts& facts,
   shared_->auditor = auditor;
   shared_->words = std::move(words);
   shared_->paths.insert(key.path);
-  own_ = std::make_unique<Own>(facts, "/", RecordRange{0, facts.records}, rule, key);
-  own_->records = &records;
 }
 
 Curator::Curator(std::shared_ptr<Shared> shared, std::unique_ptr<Own> own)
@@ -116,14 +118,15 @@ void Curator::expect_own_thread() const {
         "curator: asked from another thread than it was made in; make one for each thread");
 }
 
-bool Curator::answers_second_order() const { return own_->records->has_second_order(); }
+bool Curator::answers_second_order() const { return own_->sums().has_second_order(); }
 
 PrivacyLabel Curator::label() const {
-  if (shared_->auditor != nullptr || !own_->records->separate()) return PrivacyLabel::none;
+  if (shared_->auditor != nullptr || !own_->separate()) return PrivacyLabel::none;
   const Departures& d = shared_->departures;
   const PrivacyLabel label = label_of(!d.no_filter, d.no_noise, d.no_data, d.no_clipping);
-  const bool enforced = label == PrivacyLabel::enforced;
-  return enforced && shared_->rests_on_assumption ? PrivacyLabel::conditional : label;
+  if (label != PrivacyLabel::enforced) return label;
+  if (own_->simulated()) return PrivacyLabel::simulated;
+  return shared_->rests_on_assumption ? PrivacyLabel::conditional : label;
 }
 
 Remaining Curator::remaining() const {
@@ -149,7 +152,7 @@ std::shared_ptr<Batch> Curator::draw(const BatchPolicy& policy, BatchUse use) {
              "size",
              static_cast<double>(policy.size),
              fmt::format("in [1, records] with records = {}", n));
-  const bool simulated = own_->records->simulated();
+  const bool simulated = own_->simulated();
   const bool secret = batch.secret();
   std::vector<Index>& members = batch.members;
   if (secret) shared_->refuse_if_exact(fmt::format("batch {}", to_string(policy.kind)));
@@ -341,10 +344,9 @@ void Curator::read_mean(const Point& point,
   const double limit = unclipped ? std::numeric_limits<double>::infinity() : query.limit;
   const BatchView view = members_of(batch);
   const auto add_clipped = [&](const BatchView& members, double clip, Vector& sum) {
-    return previous == nullptr
-               ? own_->records->add_gradients(point, query.block, members, clip, sum)
-               : own_->records->add_gradient_differences(
-                     point, *previous, query.block, members, clip, sum);
+    return previous == nullptr ? own_->sums().add_gradients(point, query.block, members, clip, sum)
+                               : own_->sums().add_gradient_differences(
+                                     point, *previous, query.block, members, clip, sum);
   };
   const auto add = [&](const BatchView& members, Vector& sum) {
     return add_clipped(members, limit, sum);
@@ -358,7 +360,7 @@ void Curator::read_mean(const Point& point,
   if (departures.no_clipping)
     note_violations(report, view.size(), query.limit, [&] {
       if (previous == nullptr)
-        return own_->records->longer_gradients(point, query.block, view, query.limit);
+        return own_->sums().longer_gradients(point, query.block, view, query.limit);
       Vector unused = Vector::Zero(mean.size());
       return add_clipped(view, query.limit, unused).clipped;
     });
@@ -370,7 +372,7 @@ double Curator::read_loss_difference(ConstVectorRef point,
                                      double limit) {
   if (shared_->departures.no_data || limit == 0) return 0.0;
   const auto add = [&](const BatchView& members, VectorRef sum) {
-    return own_->records->add_loss_differences(Point(point), Point(centre), members, limit, sum[0]);
+    return own_->sums().add_loss_differences(Point(point), Point(centre), members, limit, sum[0]);
   };
   const BatchView view(batch.range.begin, batch.range.end);
   Vector sum = Vector::Zero(1);
@@ -398,7 +400,7 @@ void Curator::note_violations(const ClipReport& report,
   ClipLog* log = shared_->clip_log;
   if (log == nullptr || shared_->departures.no_noise || !(nominal > 0)) return;
   log->largest_over_nominal = std::max(log->largest_over_nominal, report.largest_norm / nominal);
-  if (!own_->records->simulated() && report.largest_norm <= nominal) return;
+  if (!own_->simulated() && report.largest_norm <= nominal) return;
   try {
     const Index longer = count_longer();
     if (longer > 0 && log->first_violation < 0) log->first_violation = log->queries - 1;
@@ -417,7 +419,7 @@ void Curator::read_hessian(const Vector& point,
   const double nominal = limit;
   if (shared_->departures.no_clipping) limit = std::numeric_limits<double>::infinity();
   if (limit == 0 || !all_finite(point) || !all_finite(previous) || !all_finite(v)) return;
-  const Records& records = *own_->records;
+  const RecordSums& records = own_->sums();
   const auto add = [&](const BatchView& members, Vector& sum) {
     return previous.size() == 0 ? records.add_hessian_products(Point(point), v, members, limit, sum)
                                 : records.add_hessian_difference_products(
@@ -481,11 +483,18 @@ std::unique_ptr<Curator> Curator::child(const ChildSpec& spec) {
            "initial_point",
            static_cast<double>(spec.initial_point->size()),
            fmt::format("{} entries", facts.dimension));
-  std::shared_ptr<const Records> projected = own.projected;
+  Source source = own.source;
+  std::shared_ptr<const RecordSums> projected = own.projected;
   if (spec.projection) {
     if (!all_finite(spec.projection->map))
       throw InputError("child curator: the projection has an entry that is not finite");
-    projected = own.records->projected(spec.projection->map, facts.feature_bound);
+    std::visit(
+        [&](const auto* of) {
+          auto made = of->projected(spec.projection->map, facts.feature_bound);
+          source = made.get();
+          projected = std::move(made);
+        },
+        own.source);
   }
   FilterRule rule = own.rule;
   rule.capacity *= spec.share;
@@ -510,8 +519,7 @@ std::unique_ptr<Curator> Curator::child(const ChildSpec& spec) {
   // the same noise: an author could look for such a pair, since paths are a public function.
   StreamKey key = own.key.child(own.children++);
   while (!shared_->paths.insert(key.path).second) key = own.key.child(own.children++);
-  auto made = std::make_unique<Own>(std::move(facts), scope, range, rule, key);
-  made->records = projected ? projected.get() : own.records;
+  auto made = std::make_unique<Own>(source, std::move(facts), scope, range, rule, key);
   made->projected = std::move(projected);
   return std::unique_ptr<Curator>(new Curator(shared_, std::move(made)));
 }

@@ -3,6 +3,7 @@
 
 #include <memory>
 #include <string_view>
+#include <variant>
 
 #include "batch.hpp"
 #include "dpsosp/privacy/curator.hpp"
@@ -12,7 +13,9 @@ namespace dpsosp {
 class Auditor;
 class BatchView;
 class LatticeVector;
+class RecordSums;
 class Records;
+class SimulatedSums;
 class WordSource;
 struct ClipReport;
 }  // namespace dpsosp
@@ -28,11 +31,15 @@ class SparseVector;
 class StationarityTest;
 class TreeStream;
 
+/// What queries are answered from. Its kind decides the label.
+using Source = std::variant<const Records*, const SimulatedSums*>;
+
 /// What `dpsosp::Curator` is a handle of.
 class Curator {
  public:
+  /// \param source  not null
   Curator(const PublicFacts& facts,
-          const Records& records,
+          Source source,
           const FilterRule& rule,
           StreamKey key,
           ClipLog* clip_log,

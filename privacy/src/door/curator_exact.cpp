@@ -40,7 +40,7 @@ void Curator::read_gradients_exactly(const Point& point,
                                      LatticeVector& sum) {
   const auto finite = [](const Point& p) { return p.x.allFinite() && p.y.allFinite(); };
   if (query.limit == 0 || !finite(point) || (previous != nullptr && !finite(*previous))) return;
-  const Records& records = *own_->records;
+  const RecordSums& records = own_->sums();
   const BatchView view = members_of(batch);
   const ClipReport report = sum_exactly(
       view, weight, weight * query.limit, own_->work, sum, [&](const BatchView& record, Vector& v) {
@@ -59,7 +59,7 @@ void Curator::read_products_exactly(const Vector& point,
                                     double limit,
                                     LatticeVector& sum) {
   if (limit == 0 || !point.allFinite() || !previous.allFinite() || !v.allFinite()) return;
-  const Records& records = *own_->records;
+  const RecordSums& records = own_->sums();
   const BatchView view = members_of(batch);
   const double weight = 1.0 / batch.policy.divisor(own_->facts.records);
   const double reach = weight * limit * v.stableNorm();
@@ -84,7 +84,7 @@ void Curator::hessian_exactly(const Vector& point,
   const Index d = point.size();
   const double weight = 1.0 / batch.policy.divisor(own_->facts.records);
   const double reach = weight * limit * std::sqrt(static_cast<double>(rank)) / std::numbers::sqrt2;
-  const Records& records = *own_->records;
+  const RecordSums& records = own_->sums();
   const BatchView view = members_of(batch);
   Matrix hessian(d, d);
   Vector triangle(d * (d + 1) / 2);

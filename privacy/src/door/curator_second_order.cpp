@@ -80,7 +80,7 @@ void Curator::gradient_combination(double gamma,
 
 void Curator::check_hessian(std::string_view where, const Point& point, const Batch& batch) const {
   check_query(point, nullptr, batch, Block::x, own_->facts.dimension);
-  if (!own_->records->has_second_order())
+  if (!own_->sums().has_second_order())
     throw InputError(fmt::format("{}: {} answers no Hessian products", where, own_->facts.name));
 }
 
@@ -96,7 +96,7 @@ void Curator::hessian(const Point& point,
     if (size != d)
       reject("query", "out", static_cast<double>(size), fmt::format("{0} x {0} entries", d));
   const Index rank = query.rank == 0 ? d : query.rank;
-  const Index proved = own_->records->hessian_rank();
+  const Index proved = own_->sums().hessian_rank();
   if (!(rank >= 1 && rank <= d))
     reject("query", "rank", static_cast<double>(rank), fmt::format("0 or in [1, {}]", d));
   if (rank < d && !(proved >= 1 && proved <= rank))

@@ -8,6 +8,7 @@
 #include <thread>
 #include <unordered_set>
 #include <utility>
+#include <variant>
 
 #include <fmt/format.h>
 
@@ -93,14 +94,25 @@ struct Curator::Question {
 
 /// What a curator has of its own.
 struct Curator::Own {
-  Own(PublicFacts facts,
+  Own(Source source,
+      PublicFacts facts,
       std::string scope,
       RecordRange range,
       FilterRule rule,
       const StreamKey& key);
 
-  const Records* records = nullptr;  // what queries read: the root's, or projected ones
-  std::shared_ptr<const Records> projected;
+  const RecordSums& sums() const {
+    return std::visit([](const auto* of) -> const RecordSums& { return *of; }, source);
+  }
+  /// Whether a clip bounds what a record contributes.
+  bool separate() const {
+    const auto* records = std::get_if<const Records*>(&source);
+    return records == nullptr || (*records)->separate();
+  }
+  bool simulated() const { return std::holds_alternative<const SimulatedSums*>(source); }
+
+  Source source;  // what queries read: the root's, or projected ones
+  std::shared_ptr<const RecordSums> projected;
 
   /// The filter's charge for an event; computed once for a run of equal events.
   double charge_of(const Event& event);
@@ -135,7 +147,7 @@ struct Curator::Own {
 template <class Add>
 void Curator::add_finite_one_by_one(const BatchView& view, const Add& add, Vector& sum) const {
   sum.setZero();
-  if (own_->records->simulated()) return;
+  if (own_->simulated()) return;
   Vector one(sum.size());
   for (Index k = 0; k < view.size(); ++k) {
     one.setZero();

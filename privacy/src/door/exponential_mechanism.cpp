@@ -185,7 +185,7 @@ void ExponentialMechanism::choose(const ProductGrid& grid,
                                   double epsilon,
                                   VectorRef out) {
   const Departures& departures = curator_->shared_->departures;
-  const Records& records = *curator_->own_->records;
+  const RecordSums& records = curator_->own_->sums();
   expect_in_range("coordinate_lipschitz", coordinate_lipschitz);
   expect_in_range("half_width", grid.half_width);
   if (!(grid.cells >= 1)) reject(where, "cells", static_cast<double>(grid.cells), ">= 1");

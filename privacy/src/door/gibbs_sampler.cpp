@@ -37,7 +37,7 @@ class GibbsSampler::ClampedLoss final : public SampledLoss {
     if (sampler_.curator_->shared_->departures.no_data) return 0.0;
     double sum = 0;
     const Index record = range().begin + i;
-    sampler_.curator_->own_->records->add_loss_differences(
+    sampler_.curator_->own_->sums().add_loss_differences(
         Point(x), Point(centre_), BatchView(record, record + 1), limit_, sum);
     return audited(std::isfinite(sum) ? sum : 0.0);
   }
@@ -79,7 +79,7 @@ GibbsSampler::GibbsSampler(Curator& curator, const Batch& batch, const GibbsSpec
   if (batch.secret()) throw InputError("gibbs sampler: a batch with secret membership");
   if (curator.shared_->departures.clip_batch_mean)
     throw InputError("gibbs sampler: it has no form that clips the mean");
-  if (spec.method == GibbsMethod::stochastic && curator.own_->records->simulated())
+  if (spec.method == GibbsMethod::stochastic && curator.own_->simulated())
     throw InputError(
         "gibbs sampler: simulated records have no single losses; method exact or rejection");
   if (!(spec.sampling_error >= 0 && spec.sampling_error < 1))

@@ -15,7 +15,7 @@ namespace dpsosp::door {
 
 void HessianStream::check_group(const Point& point, const Batch& batch, double limit) const {
   curator_->check_query(point, nullptr, batch, Block::x, point.x.size());
-  if (!curator_->own_->records->has_second_order())
+  if (!curator_->own_->sums().has_second_order())
     throw InputError(
         fmt::format("hessian stream: {} answers no Hessian products", curator_->own_->facts.name));
   if (batch.secret())

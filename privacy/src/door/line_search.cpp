@@ -75,12 +75,12 @@ bool LineSearch::decreases(ConstVectorRef to, double decrease) {
                                               : spec_.loss_limit * std::min(distance, spec_.reach);
   if (!departures.no_data && distance > 0) {
     const BatchView view = Curator::members_of(batch_);
-    const Records& records = *curator_->own_->records;
+    const RecordSums& records = curator_->own_->sums();
     const Point at(to), centre(from_);
     const ClipReport report = records.add_loss_differences(at, centre, view, limit, rise);
     if (!std::isfinite(rise)) {  // a record whose loss is not finite counts as zero
       rise = 0.0;
-      for (Index k = 0; k < view.size() && !records.simulated(); ++k) {
+      for (Index k = 0; k < view.size() && !curator_->own_->simulated(); ++k) {
         double one = 0.0;
         records.add_loss_differences(at, centre, BatchView(view[k], view[k] + 1), limit, one);
         if (std::isfinite(one)) rise += one;

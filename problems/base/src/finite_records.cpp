@@ -14,7 +14,7 @@
 namespace dpsosp {
 namespace {
 
-class ListedValues final : public Multiplicity {
+class ListedValues final : public Multiplicity<Records> {
  public:
   ListedValues(Index count, std::vector<std::int32_t> values)
       : count_(count), values_(std::move(values)) {}
@@ -34,7 +34,7 @@ class ListedValues final : public Multiplicity {
   std::vector<std::int32_t> values_;
 };
 
-class SimulatedValues final : public Multiplicity {
+class SimulatedValues final : public Multiplicity<SimulatedSums> {
  public:
   SimulatedValues(std::string problem,
                   const FiniteLaw& law,
@@ -55,7 +55,6 @@ class SimulatedValues final : public Multiplicity {
   }
 
   Index size() const override { return records_; }
-  bool simulated() const override { return true; }
   std::vector<Index> of(const BatchView& batch) const override {
     check_simulated_batch(problem_, sampling_, batch, records_);
     return *drawn_.of(RangeKey(batch.begin(), batch.size()),
@@ -118,18 +117,26 @@ std::vector<std::int32_t> drawn_list(const FiniteLaw& law,
 
 }  // namespace
 
-std::unique_ptr<const Multiplicity> listed_values(Index count, std::vector<std::int32_t> values) {
+std::unique_ptr<const Multiplicity<Records>> listed_values(Index count,
+                                                           std::vector<std::int32_t> values) {
   return std::make_unique<ListedValues>(count, std::move(values));
 }
 
-std::unique_ptr<const Multiplicity> draw_values(std::string problem,
-                                                const FiniteLaw& law,
-                                                Index records,
-                                                RecordSampling sampling,
-                                                std::uint64_t data_seed) {
+DrawnValues draw_values(std::string problem,
+                        const FiniteLaw& law,
+                        Index records,
+                        RecordSampling sampling,
+                        std::uint64_t data_seed) {
+  DrawnValues drawn;
   if (simulated(sampling))
-    return std::make_unique<SimulatedValues>(std::move(problem), law, records, sampling, data_seed);
-  return listed_values(law.values(), drawn_list(law, records, sampling, data_seed));
+    drawn.simulated =
+        std::make_unique<SimulatedValues>(std::move(problem), law, records, sampling, data_seed);
+  else
+    drawn.listed = listed_values(law.values(), drawn_list(law, records, sampling, data_seed));
+  const BatchView all(0, records);
+  if (sampling != RecordSampling::stream)
+    drawn.counts = drawn.listed ? drawn.listed->of(all) : drawn.simulated->of(all);
+  return drawn;
 }
 
 Index stratum_size(Index n, Index strata, Index stratum) {
@@ -143,17 +150,20 @@ Vector shares(const std::vector<Index>& counts, Index n) {
   return made;
 }
 
-SharedDualValues::SharedDualValues(std::string problem,
-                                   std::unique_ptr<const Multiplicity> multiplicity)
+template <class Sums>
+SharedDualValues<Sums>::SharedDualValues(std::string problem,
+                                         std::unique_ptr<const Multiplicity<Sums>> multiplicity)
     : problem_(std::move(problem)), multiplicity_(std::move(multiplicity)) {}
 
-void SharedDualValues::check_dual(const Point& point) const {
+template <class Sums>
+void SharedDualValues<Sums>::check_dual(const Point& point) const {
   if (!point.has_dual())
     throw InputError(
         fmt::format("{}: its dual is shared by all records, so a query needs y", problem_));
 }
 
-ClipReport SharedDualValues::add_gradients(
+template <class Sums>
+ClipReport SharedDualValues<Sums>::add_gradients(
     const Point& point, Block block, const BatchView& batch, double limit, VectorRef out) const {
   check_dual(point);
   return clipped_sum_over_values(
@@ -163,12 +173,13 @@ ClipReport SharedDualValues::add_gradients(
       });
 }
 
-ClipReport SharedDualValues::add_gradient_differences(const Point& point,
-                                                      const Point& previous,
-                                                      Block block,
-                                                      const BatchView& batch,
-                                                      double limit,
-                                                      VectorRef out) const {
+template <class Sums>
+ClipReport SharedDualValues<Sums>::add_gradient_differences(const Point& point,
+                                                            const Point& previous,
+                                                            Block block,
+                                                            const BatchView& batch,
+                                                            double limit,
+                                                            VectorRef out) const {
   check_dual(point);
   check_dual(previous);
   return clipped_sum_over_values(
@@ -178,5 +189,8 @@ ClipReport SharedDualValues::add_gradient_differences(const Point& point,
         add(previous, block, v, -1.0, contribution);
       });
 }
+
+template class SharedDualValues<Records>;
+template class SharedDualValues<SimulatedSums>;
 
 }  // namespace dpsosp

@@ -2,6 +2,7 @@
 #include "dpsosp/problems/problem.hpp"
 
 #include <cmath>
+#include <stdexcept>
 #include <utility>
 
 #include <fmt/format.h>
@@ -54,6 +55,8 @@ Problem ProblemFamily::make(const InstanceSpec& spec) const {
   Problem problem;
   problem.facts = facts(spec);
   draw(spec, problem);
+  if ((problem.records == nullptr) == (problem.simulated == nullptr))
+    throw std::logic_error(fmt::format("{}: draw sets records or simulated, one of them", name()));
   return problem;
 }
 

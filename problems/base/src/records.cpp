@@ -10,41 +10,49 @@ namespace {
   throw InputError(std::string("records: this problem answers no ") + what);
 }
 
+[[noreturn]] void refuse_projection() {
+  throw InputError(
+      "records: this problem's features cannot be projected; choose a generalised linear model "
+      "without regulariser");
+}
+
 }  // namespace
 
-Index Records::longer_gradients(const Point& point,
-                                Block block,
-                                const BatchView& batch,
-                                double limit) const {
+Index RecordSums::longer_gradients(const Point& point,
+                                   Block block,
+                                   const BatchView& batch,
+                                   double limit) const {
   Vector unused = Vector::Zero((block == Block::y ? 0 : point.x.size()) +
                                (block == Block::x ? 0 : point.y.size()));
   return add_gradients(point, block, batch, limit, unused).clipped;
 }
 
-ClipReport Records::add_loss_differences(
+ClipReport RecordSums::add_loss_differences(
     const Point&, const Point&, const BatchView&, double, double&) const {
   refuse("losses");
 }
 
-ClipReport Records::add_coordinate_loss_differences(
+ClipReport RecordSums::add_coordinate_loss_differences(
     Index, ConstVectorRef, double, const BatchView&, double, VectorRef) const {
   refuse("losses of single coordinates");
 }
 
-ClipReport Records::add_hessian_products(
+ClipReport RecordSums::add_hessian_products(
     const Point&, ConstVectorRef, const BatchView&, double, VectorRef) const {
   refuse("Hessian products");
 }
 
-ClipReport Records::add_hessian_difference_products(
+ClipReport RecordSums::add_hessian_difference_products(
     const Point&, const Point&, ConstVectorRef, const BatchView&, double, VectorRef) const {
   refuse("Hessian products");
 }
 
 std::unique_ptr<const Records> Records::projected(const Matrix&, double) const {
-  throw InputError(
-      "records: this problem's features cannot be projected; choose a generalised linear model "
-      "without regulariser");
+  refuse_projection();
+}
+
+std::unique_ptr<const SimulatedSums> SimulatedSums::projected(const Matrix&, double) const {
+  refuse_projection();
 }
 
 }  // namespace dpsosp

@@ -190,7 +190,7 @@ void GlmFamily::draw_atoms(const Model& law,
   problem.population = glm_objective(shared, atoms);
   std::vector<Index> counts(static_cast<std::size_t>(support));
   if (simulated(sampling)) {
-    problem.records = glm_atom_records(shared, atoms, {spec.records, sampling, spec.data_seed});
+    problem.simulated = glm_atom_sums(shared, atoms, {spec.records, sampling, spec.data_seed});
     counts = atom_counts(support, spec.data_seed, 0, spec.records);
   } else {
     Stream choice(StreamKey{.seed = spec.data_seed, .purpose = Purpose::data}.child(choice_part));

@@ -231,9 +231,10 @@ class GlmSum {
 };
 
 /// Every sum of a GlmSum, over the records that `resolve` finds in a batch.
-class AnyGlmRecords : public Records {
+template <class Sums>
+class GlmSums : public Sums {
  public:
-  AnyGlmRecords(GlmModel model, std::shared_ptr<const GlmData> data)
+  GlmSums(GlmModel model, std::shared_ptr<const GlmData> data)
       : sum_(std::move(model), std::move(data)) {}
 
   bool has_second_order() const final { return true; }
@@ -309,9 +310,9 @@ class AnyGlmRecords : public Records {
   GlmSum sum_;
 };
 
-class GlmRecords final : public AnyGlmRecords {
+class GlmRecords final : public GlmSums<Records> {
  public:
-  using AnyGlmRecords::AnyGlmRecords;
+  using GlmSums::GlmSums;
   Index size() const override { return sum().size(); }
   std::unique_ptr<const Records> projected(const Matrix& map, double cap) const override {
     return std::make_unique<GlmRecords>(sum().model(), sum().projected(map, cap));
@@ -323,15 +324,14 @@ class GlmRecords final : public AnyGlmRecords {
 
 /// How often each of K atoms occurs in a batch is multinomial, so that a sum costs K records
 /// whatever the batch, and every record is still clipped on its own.
-class GlmAtomRecords final : public AnyGlmRecords {
+class GlmAtomSums final : public GlmSums<SimulatedSums> {
  public:
-  GlmAtomRecords(GlmModel model, std::shared_ptr<const GlmData> atoms, const GlmSupport& support)
-      : AnyGlmRecords(std::move(model), std::move(atoms)), support_(support) {}
+  GlmAtomSums(GlmModel model, std::shared_ptr<const GlmData> atoms, const GlmSupport& support)
+      : GlmSums(std::move(model), std::move(atoms)), support_(support) {}
 
   Index size() const override { return support_.records; }
-  bool simulated() const override { return true; }
-  std::unique_ptr<const Records> projected(const Matrix& map, double cap) const override {
-    return std::make_unique<GlmAtomRecords>(sum().model(), sum().projected(map, cap), support_);
+  std::unique_ptr<const SimulatedSums> projected(const Matrix& map, double cap) const override {
+    return std::make_unique<GlmAtomSums>(sum().model(), sum().projected(map, cap), support_);
   }
 
  private:
@@ -353,10 +353,10 @@ std::unique_ptr<const Records> glm_records(GlmModel model, std::shared_ptr<const
   return std::make_unique<GlmRecords>(std::move(model), std::move(data));
 }
 
-std::unique_ptr<const Records> glm_atom_records(GlmModel model,
-                                                std::shared_ptr<const GlmData> atoms,
-                                                const GlmSupport& support) {
-  return std::make_unique<GlmAtomRecords>(std::move(model), std::move(atoms), support);
+std::unique_ptr<const SimulatedSums> glm_atom_sums(GlmModel model,
+                                                   std::shared_ptr<const GlmData> atoms,
+                                                   const GlmSupport& support) {
+  return std::make_unique<GlmAtomSums>(std::move(model), std::move(atoms), support);
 }
 
 std::vector<Index> atom_counts(Index atoms, std::uint64_t data_seed, Index begin, Index size) {

@@ -29,9 +29,10 @@ Share by_norm(Vector v) {
 
 /// Sums over the two coins that a query meets: x's, and that of the point it is compared with. The
 /// contribution of a record is the sum of the shares of those among the two that are tails.
-class CoinRecords : public Records {
+template <class Sums>
+class CoinSums : public Sums {
  public:
-  explicit CoinRecords(const CoinCells& cells) : cells_(cells) {}
+  explicit CoinSums(const CoinCells& cells) : cells_(cells) {}
 
   ClipReport add_gradients(const Point& point,
                            Block block,
@@ -128,9 +129,9 @@ class CoinRecords : public Records {
   CoinCells cells_;
 };
 
-class StoredCoins final : public CoinRecords {
+class StoredCoins final : public CoinSums<Records> {
  public:
-  StoredCoins(const CoinCells& cells, Flips heads) : CoinRecords(cells), heads_(std::move(heads)) {}
+  StoredCoins(const CoinCells& cells, Flips heads) : CoinSums(cells), heads_(std::move(heads)) {}
 
   Index size() const override { return heads_.cols(); }
 
@@ -178,13 +179,12 @@ class StoredCoins final : public CoinRecords {
   Flips heads_;
 };
 
-class SimulatedRecords final : public CoinRecords {
+class SimulatedFlips final : public CoinSums<SimulatedSums> {
  public:
-  SimulatedRecords(const CoinCells& cells, const SimulatedCoins& coins)
-      : CoinRecords(cells), coins_(coins) {}
+  SimulatedFlips(const CoinCells& cells, const SimulatedCoins& coins)
+      : CoinSums(cells), coins_(coins) {}
 
   Index size() const override { return coins_.records; }
-  bool simulated() const override { return true; }
 
  private:
   ClipReport add_one(const BatchView& batch,
@@ -269,8 +269,9 @@ std::unique_ptr<const Records> coin_records(const CoinCells& cells, Flips heads)
   return std::make_unique<StoredCoins>(cells, std::move(heads));
 }
 
-std::unique_ptr<const Records> coin_records(const CoinCells& cells, const SimulatedCoins& coins) {
-  return std::make_unique<SimulatedRecords>(cells, coins);
+std::unique_ptr<const SimulatedSums> coin_sums(const CoinCells& cells,
+                                               const SimulatedCoins& coins) {
+  return std::make_unique<SimulatedFlips>(cells, coins);
 }
 
 }  // namespace dpsosp

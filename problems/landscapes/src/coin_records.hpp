@@ -47,6 +47,6 @@ struct SimulatedCoins {
 
   double tails(Index begin, Index size, Index j) const;
 };
-std::unique_ptr<const Records> coin_records(const CoinCells& cells, const SimulatedCoins& coins);
+std::unique_ptr<const SimulatedSums> coin_sums(const CoinCells& cells, const SimulatedCoins& coins);
 
 }  // namespace dpsosp

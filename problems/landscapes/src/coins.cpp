@@ -184,7 +184,7 @@ void Coins::draw(const InstanceSpec& spec, Problem& problem) const {
       for (Index j = 0; j < k; ++j) share[j] = coins.tails(0, spec.records, j) / n;
       use_tails(std::move(share));
     }
-    problem.records = coin_records(cells, coins);
+    problem.simulated = coin_sums(cells, coins);
   } else {
     Stream stream(StreamKey{.seed = spec.data_seed, .purpose = Purpose::data}.child(0));
     Flips heads(k, spec.records);

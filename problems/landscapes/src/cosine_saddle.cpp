@@ -39,9 +39,10 @@ class CosineSaddleObjective final : public DiagonalObjective {
 };
 
 /// Record i contributes sine − z_i ∘ cosine: a sin(x − s z) expanded for z = ±1.
-class CosineSaddleRecords : public Records {
+template <class Sums>
+class CosineSaddleSums : public Sums {
  public:
-  CosineSaddleRecords(double amplitude, double spread)
+  CosineSaddleSums(double amplitude, double spread)
       : a_(amplitude), cos_s_(portable_cos(spread)), sin_s_(portable_sin(spread)) {}
 
   double amplitude() const { return a_; }
@@ -143,10 +144,10 @@ class CosineSaddleRecords : public Records {
   double sin_s_;
 };
 
-class StoredSigns final : public CosineSaddleRecords {
+class StoredSigns final : public CosineSaddleSums<Records> {
  public:
   StoredSigns(double amplitude, double spread, Matrix signs)
-      : CosineSaddleRecords(amplitude, spread), signs_(std::move(signs)) {}
+      : CosineSaddleSums(amplitude, spread), signs_(std::move(signs)) {}
 
   Index size() const override { return signs_.cols(); }
 
@@ -197,16 +198,15 @@ class StoredSigns final : public CosineSaddleRecords {
 };
 
 /// Σ_i z_i of a range is 2 Bin(size, ½) − size in every coordinate.
-class SimulatedSigns final : public CosineSaddleRecords {
+class SimulatedSigns final : public CosineSaddleSums<SimulatedSums> {
  public:
   SimulatedSigns(const CosineSaddle& family, Index dimension, const InstanceSpec& spec)
-      : CosineSaddleRecords(family.amplitude, family.spread),
+      : CosineSaddleSums(family.amplitude, family.spread),
         sampling_(family.sampling),
         d_(dimension),
         spec_(spec) {}
 
   Index size() const override { return spec_.records; }
-  bool simulated() const override { return true; }
 
   std::shared_ptr<const Vector> sum_of_signs(Index begin, Index size) const {
     return drawn_.of(RangeKey(begin, size), [&] {
@@ -381,10 +381,10 @@ void CosineSaddle::draw(const InstanceSpec& spec, Problem& problem) const {
                                  empirical_saddle});
   };
   if (simulated(sampling)) {
-    auto records = std::make_unique<SimulatedSigns>(*this, d, spec);
+    auto sums = std::make_unique<SimulatedSigns>(*this, d, spec);
     if (sampling == RecordSampling::whole)
-      use_means(*records->sum_of_signs(0, spec.records) / static_cast<double>(spec.records));
-    problem.records = std::move(records);
+      use_means(*sums->sum_of_signs(0, spec.records) / static_cast<double>(spec.records));
+    problem.simulated = std::move(sums);
   } else {
     Stream stream({.seed = spec.data_seed, .purpose = Purpose::data});
     Matrix signs(d, spec.records);

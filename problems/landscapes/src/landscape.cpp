@@ -114,6 +114,7 @@ void LandscapeFamily::draw(const InstanceSpec& spec, Problem& problem) const {
                                                   .sampling = sampling,
                                                   .data_seed = spec.data_seed});
   problem.records = std::move(linear.records);
+  problem.simulated = std::move(linear.simulated);
   if (linear.mean.size() > 0) problem.empirical = tilted(made.objective, std::move(linear.mean));
   problem.population = tilted(made.objective, Vector::Zero(d));
   problem.extremes =

@@ -25,11 +25,12 @@ namespace dpsosp {
 namespace {
 
 /// Gradients of F + ⟨z, ·⟩: everything that does not depend on how z̄ is known.
-class TiltedRecords : public Records {
+template <class Sums>
+class TiltedSums : public Sums {
  public:
-  TiltedRecords(std::string problem,
-                std::shared_ptr<const Objective> landscape,
-                CurvatureBounds curvature)
+  TiltedSums(std::string problem,
+             std::shared_ptr<const Objective> landscape,
+             CurvatureBounds curvature)
       : problem_(std::move(problem)),
         landscape_(std::move(landscape)),
         separable_(dynamic_cast<const SeparableObjective*>(landscape_.get())),
@@ -61,7 +62,7 @@ class TiltedRecords : public Records {
                                              VectorRef out) const final {
     check_batch(Block::x, batch);
     if (!separable())
-      return Records::add_coordinate_loss_differences(j, values, centre, batch, limit, out);
+      return Sums::add_coordinate_loss_differences(j, values, centre, batch, limit, out);
     const double at_centre = separable_->coordinate_value(j, centre);
     const Vector risen = values.unaryExpr(
         [&](double value) { return separable_->coordinate_value(j, value) - at_centre; });
@@ -142,7 +143,7 @@ class TiltedRecords : public Records {
   CurvatureBounds curvature_;
 };
 
-class StoredTilts final : public TiltedRecords {
+class StoredTilts final : public TiltedSums<Records> {
   /// Where a tilt cancels the landscape's gradient almost, their sums must not be made apart: they
   /// would be rounded by more than the limit.
   static constexpr double most_cancelled = 0x1p20;
@@ -152,8 +153,7 @@ class StoredTilts final : public TiltedRecords {
               std::shared_ptr<const Objective> landscape,
               CurvatureBounds curvature,
               Matrix tilts)
-      : TiltedRecords(std::move(problem), std::move(landscape), curvature),
-        tilts_(std::move(tilts)) {}
+      : TiltedSums(std::move(problem), std::move(landscape), curvature), tilts_(std::move(tilts)) {}
 
   Index size() const override { return tilts_.cols(); }
 
@@ -254,13 +254,12 @@ class StoredTilts final : public TiltedRecords {
   mutable VectorBlocks blocks_;
 };
 
-class SimulatedTilts final : public TiltedRecords {
+class SimulatedTilts final : public TiltedSums<SimulatedSums> {
  public:
   explicit SimulatedTilts(const LinearRecordsSpec& spec)
-      : TiltedRecords(spec.problem, spec.landscape, spec.curvature), spec_(spec) {}
+      : TiltedSums(spec.problem, spec.landscape, spec.curvature), spec_(spec) {}
 
   Index size() const override { return spec_.records; }
-  bool simulated() const override { return true; }
 
   ClipReport add_gradients(const Point& point,
                            Block block,
@@ -316,7 +315,7 @@ class SimulatedTilts final : public TiltedRecords {
   }
 
   void check_batch(Block block, const BatchView& batch) const override {
-    TiltedRecords::check_batch(block, batch);
+    TiltedSums::check_batch(block, batch);
     check_simulated_batch(problem(), spec_.sampling, batch, spec_.records);
   }
 
@@ -353,16 +352,17 @@ std::unique_ptr<const Records> linear_records(std::string problem,
 LinearRecordsMade make_linear_records(const LinearRecordsSpec& spec) {
   const auto n = static_cast<double>(spec.records);
   if (simulated(spec.sampling)) {
-    auto records = std::make_unique<SimulatedTilts>(spec);
+    auto sums = std::make_unique<SimulatedTilts>(spec);
     Vector mean;
-    if (spec.sampling == RecordSampling::whole) mean = records->sum_of_tilts(0, spec.records) / n;
-    return {std::move(records), std::move(mean)};
+    if (spec.sampling == RecordSampling::whole) mean = sums->sum_of_tilts(0, spec.records) / n;
+    return {.records = nullptr, .simulated = std::move(sums), .mean = std::move(mean)};
   }
   Matrix tilts = draw_tilts(spec);
   Vector mean = tilts.rowwise().mean();
   if (spec.sampling == RecordSampling::balanced) mean.setZero();  // exactly, whatever the rounding
-  return {linear_records(spec.problem, spec.landscape, spec.curvature, std::move(tilts)),
-          std::move(mean)};
+  return {.records = linear_records(spec.problem, spec.landscape, spec.curvature, std::move(tilts)),
+          .simulated = nullptr,
+          .mean = std::move(mean)};
 }
 
 }  // namespace dpsosp

@@ -30,8 +30,9 @@ struct LinearRecordsSpec {
 };
 
 struct LinearRecordsMade {
-  std::unique_ptr<const Records> records;
-  Vector mean;  ///< z̄ ∈ R^d; empty under `stream`
+  std::unique_ptr<const Records> records;          ///< null where their sums are simulated
+  std::unique_ptr<const SimulatedSums> simulated;  ///< null where there are records
+  Vector mean;                                     ///< z̄ ∈ R^d; empty under `stream`
 };
 LinearRecordsMade make_linear_records(const LinearRecordsSpec& spec);
 

@@ -24,9 +24,10 @@ constexpr std::string_view family_name = "ripple-location";
 using Values = Eigen::Matrix<std::int8_t, Eigen::Dynamic, Eigen::Dynamic>;
 
 /// Record i contributes table(z_ij + 1, j): what a gradient or a difference is for each value.
-class RippleRecords : public Records {
+template <class Sums>
+class RippleSums : public Sums {
  public:
-  explicit RippleRecords(const Ripple& ripple) : ripple_(ripple) {}
+  explicit RippleSums(const Ripple& ripple) : ripple_(ripple) {}
 
   ClipReport add_gradients(const Point& point,
                            Block block,
@@ -137,10 +138,10 @@ class RippleRecords : public Records {
   Ripple ripple_;
 };
 
-class StoredRipples final : public RippleRecords {
+class StoredRipples final : public RippleSums<Records> {
  public:
   StoredRipples(const Ripple& ripple, Values values)
-      : RippleRecords(ripple), values_(std::move(values)) {}
+      : RippleSums(ripple), values_(std::move(values)) {}
 
   Index size() const override { return values_.cols(); }
   Matrix weights() const {
@@ -197,16 +198,15 @@ class StoredRipples final : public RippleRecords {
 };
 
 /// Counts of the three values in a range are trinomial, independent over the coordinates.
-class SimulatedRipples final : public RippleRecords {
+class SimulatedRipples final : public RippleSums<SimulatedSums> {
  public:
   SimulatedRipples(const Ripple& ripple,
                    Matrix law,
                    RecordSampling sampling,
                    const InstanceSpec& spec)
-      : RippleRecords(ripple), law_(std::move(law)), sampling_(sampling), spec_(spec) {}
+      : RippleSums(ripple), law_(std::move(law)), sampling_(sampling), spec_(spec) {}
 
   Index size() const override { return spec_.records; }
-  bool simulated() const override { return true; }
 
   /// 3 × d.
   std::shared_ptr<const Matrix> counts(Index begin, Index size) const {
@@ -425,11 +425,11 @@ void RippleLocation::draw(const InstanceSpec& spec, Problem& problem) const {
   };
   use_objective(law, Landmark::Of::population);
   if (simulated(sampling)) {
-    auto records = std::make_unique<SimulatedRipples>(ripple, law, sampling, spec);
+    auto sums = std::make_unique<SimulatedRipples>(ripple, law, sampling, spec);
     if (sampling == RecordSampling::whole)
-      use_objective(*records->counts(0, spec.records) / static_cast<double>(spec.records),
+      use_objective(*sums->counts(0, spec.records) / static_cast<double>(spec.records),
                     Landmark::Of::empirical);
-    problem.records = std::move(records);
+    problem.simulated = std::move(sums);
   } else {
     auto records = std::make_unique<StoredRipples>(ripple, draw_values(law, spec));
     use_objective(records->weights(), Landmark::Of::empirical);

@@ -253,6 +253,7 @@ void TrigRadial::draw(const InstanceSpec& spec, Problem& problem) const {
                                                   .sampling = sampling,
                                                   .data_seed = spec.data_seed});
     problem.records = std::move(made.records);
+    problem.simulated = std::move(made.simulated);
     mean = std::move(made.mean);
   }
   const Vector& x0 = problem.facts.initial_point;

@@ -158,7 +158,7 @@ void MatrixCompletion::draw(const InstanceSpec& spec, Problem& problem) const {
   problem.extremes = completion_records(extreme_data(shape, planted_norm + label_noise));
   if (simulated(sampling)) {
     SimulatedCompletion made = simulated_completion(shape, planted, label_noise, sampling, spec);
-    problem.records = std::move(made.records);
+    problem.simulated = std::move(made.sums);
     problem.empirical = std::move(made.empirical);
     return;
   }

@@ -36,9 +36,10 @@ void add_slope(
 }
 
 /// What a query asks of one record beside the balancing term that all have in common.
-class CompletionRecords : public Records {
+template <class Sums>
+class CompletionSums : public Sums {
  public:
-  explicit CompletionRecords(const CompletionShape& shape) : shape_(shape) {}
+  explicit CompletionSums(const CompletionShape& shape) : shape_(shape) {}
 
   bool has_second_order() const final { return true; }
 
@@ -78,10 +79,10 @@ class CompletionRecords : public Records {
   CompletionShape shape_;
 };
 
-class StoredEntries final : public CompletionRecords {
+class StoredEntries final : public CompletionSums<Records> {
  public:
   explicit StoredEntries(CompletionData data)
-      : CompletionRecords({data.rows, data.cols, data.rank, data.weight, data.balance}),
+      : CompletionSums({data.rows, data.cols, data.rank, data.weight, data.balance}),
         cells_(std::move(data.cells)),
         values_(std::move(data.values)) {}
 
@@ -202,21 +203,20 @@ class StoredEntries final : public CompletionRecords {
 
 /// A sum over records is a derivative of a sum of losses that depends on two numbers a cell: how
 /// many records, and the sum of their signs.
-class SimulatedEntries final : public CompletionRecords {
+class SimulatedEntries final : public CompletionSums<SimulatedSums> {
  public:
   SimulatedEntries(const CompletionShape& shape,
                    Matrix planted,
                    double noise,
                    RecordSampling sampling,
                    const InstanceSpec& spec)
-      : CompletionRecords(shape),
+      : CompletionSums(shape),
         planted_(std::move(planted)),
         noise_(noise),
         sampling_(sampling),
         spec_(spec) {}
 
   Index size() const override { return spec_.records; }
-  bool simulated() const override { return true; }
 
   /// Σ f over records [begin, begin + size), times `scale`.
   std::unique_ptr<const Objective> total_loss(Index begin, Index size, double scale) const {
@@ -368,12 +368,11 @@ SimulatedCompletion simulated_completion(const CompletionShape& shape,
                                          double noise,
                                          RecordSampling sampling,
                                          const InstanceSpec& spec) {
-  auto records =
-      std::make_unique<SimulatedEntries>(shape, std::move(planted), noise, sampling, spec);
+  auto sums = std::make_unique<SimulatedEntries>(shape, std::move(planted), noise, sampling, spec);
   std::unique_ptr<const Objective> empirical;
   if (sampling == RecordSampling::whole)
-    empirical = records->total_loss(0, spec.records, 1 / static_cast<double>(spec.records));
-  return {std::move(records), std::move(empirical)};
+    empirical = sums->total_loss(0, spec.records, 1 / static_cast<double>(spec.records));
+  return {std::move(sums), std::move(empirical)};
 }
 
 std::unique_ptr<const Records> completion_records(CompletionData data) {

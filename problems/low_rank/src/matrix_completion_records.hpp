@@ -21,7 +21,7 @@ struct CompletionShape {
 
 /// Records X*_ab ± noise that are never held, and under `whole` their objective.
 struct SimulatedCompletion {
-  std::unique_ptr<const Records> records;
+  std::unique_ptr<const SimulatedSums> sums;
   std::unique_ptr<const Objective> empirical;
 };
 SimulatedCompletion simulated_completion(const CompletionShape& shape,

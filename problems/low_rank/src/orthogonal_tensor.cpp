@@ -19,13 +19,13 @@ namespace dpsosp {
 namespace {
 
 /// Record j contributes t_j a_j + p: t its own coefficient, p common to all.
-class ComponentRecords final : public Records {
+template <class Sums>
+class ComponentSums final : public Sums {
  public:
-  ComponentRecords(Matrix basis, double beta, std::unique_ptr<const Multiplicity> multiplicity)
+  ComponentSums(Matrix basis, double beta, std::unique_ptr<const Multiplicity<Sums>> multiplicity)
       : basis_(std::move(basis)), radial_{beta, beta - 1}, multiplicity_(std::move(multiplicity)) {}
 
   Index size() const override { return multiplicity_->size(); }
-  bool simulated() const override { return multiplicity_->simulated(); }
 
   ClipReport add_gradients(const Point& point,
                            Block block,
@@ -187,10 +187,10 @@ class ComponentRecords final : public Records {
 
   Matrix basis_;
   RadialPart radial_;
-  std::unique_ptr<const Multiplicity> multiplicity_;
+  std::unique_ptr<const Multiplicity<Sums>> multiplicity_;
 };
 
-std::unique_ptr<const Multiplicity> every_component(Index d) {
+std::unique_ptr<const Multiplicity<Records>> every_component(Index d) {
   std::vector<std::int32_t> all(static_cast<std::size_t>(d));
   std::iota(all.begin(), all.end(), 0);
   return listed_values(d, std::move(all));
@@ -315,15 +315,13 @@ void OrthogonalTensor::draw(const InstanceSpec& spec, Problem& problem) const {
   const auto components = static_cast<double>(d);
   const Matrix axes = axes_of(*this, d);
   auto population = std::make_unique<Quartic>(axes, Vector::Ones(d), penalty);
-  std::unique_ptr<const Multiplicity> multiplicity =
-      draw_values(std::string(name()),
-                  {.probabilities = Vector::Constant(d, 1 / components)},
-                  spec.records,
-                  sampling,
-                  spec.data_seed);
+  DrawnValues drawn = draw_values(std::string(name()),
+                                  {.probabilities = Vector::Constant(d, 1 / components)},
+                                  spec.records,
+                                  sampling,
+                                  spec.data_seed);
   if (sampling != RecordSampling::stream) {
-    const Vector weights =
-        components * shares(multiplicity->of(BatchView(0, spec.records)), spec.records);
+    const Vector weights = components * shares(drawn.counts, spec.records);
     auto empirical = std::make_unique<Quartic>(axes, weights, penalty);
     problem.landmarks = empirical->landmarks(Landmark::Of::empirical);
     problem.empirical = std::move(empirical);
@@ -333,8 +331,13 @@ void OrthogonalTensor::draw(const InstanceSpec& spec, Problem& problem) const {
   std::erase_if(problem.landmarks,
                 [&](const Landmark& mark) { return !problem.facts.domain.contains(mark.point); });
   problem.population = std::move(population);
-  problem.extremes = std::make_unique<ComponentRecords>(axes, penalty, every_component(d));
-  problem.records = std::make_unique<ComponentRecords>(axes, penalty, std::move(multiplicity));
+  problem.extremes = std::make_unique<ComponentSums<Records>>(axes, penalty, every_component(d));
+  if (drawn.listed)
+    problem.records =
+        std::make_unique<ComponentSums<Records>>(axes, penalty, std::move(drawn.listed));
+  else
+    problem.simulated =
+        std::make_unique<ComponentSums<SimulatedSums>>(axes, penalty, std::move(drawn.simulated));
   problem.slice = component_slice(
       "F over the plane of two components: four minimisers, four saddles and a maximum",
       axes,

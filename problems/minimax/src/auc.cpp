@@ -23,10 +23,12 @@ double sigmoid(double u) { return 1 / (1 + std::exp(-u)); }
 /// Weight of a label's terms: 1 − p for +, p for −.
 double class_weight(double prior, double label) { return label > 0 ? 1 - prior : prior; }
 
-class AucRecords final : public SharedDualValues {
+template <class Sums>
+class AucSums final : public SharedDualValues<Sums> {
  public:
-  AucRecords(std::shared_ptr<const AucData> data, std::unique_ptr<const Multiplicity> multiplicity)
-      : SharedDualValues("auc", std::move(multiplicity)), data_(std::move(data)) {}
+  AucSums(std::shared_ptr<const AucData> data,
+          std::unique_ptr<const Multiplicity<Sums>> multiplicity)
+      : SharedDualValues<Sums>("auc", std::move(multiplicity)), data_(std::move(data)) {}
 
  private:
   void add(const Point& point, Block block, Index v, double sign, Vector& out) const override {
@@ -285,7 +287,8 @@ std::unique_ptr<const Objective> auc_value(std::shared_ptr<const AucData> data, 
 
 std::unique_ptr<const Records> auc_records(std::shared_ptr<const AucData> data) {
   const Index count = data->labels.size();
-  return std::make_unique<AucRecords>(std::move(data), listed_values(count, one_of_each(count)));
+  return std::make_unique<AucSums<Records>>(std::move(data),
+                                            listed_values(count, one_of_each(count)));
 }
 
 std::string_view Auc::summary() const {
@@ -393,17 +396,18 @@ void Auc::draw(const InstanceSpec& spec, Problem& problem) const {
     return std::abs(x[d - 2]) <= 1 && std::abs(x[d - 1]) <= 1;
   };
 
-  std::unique_ptr<const Multiplicity> multiplicity =
-      draw_values(std::string(name()), law, spec.records, sampling, spec.data_seed);
+  DrawnValues drawn = draw_values(std::string(name()), law, spec.records, sampling, spec.data_seed);
   if (sampling != RecordSampling::stream)
-    problem.empirical =
-        auc_value(data, shares(multiplicity->of(BatchView(0, spec.records)), spec.records));
+    problem.empirical = auc_value(data, shares(drawn.counts, spec.records));
   problem.population = auc_value(data, law.probabilities);
   const auto corners = auc_corners(prior, d - 2);
   problem.extremes = auc_records(corners);
   for (const Index v : {0, 4})  // all records alike, of either label
     problem.extreme_objectives.push_back(auc_value(corners, Vector::Unit(8, v)));
-  problem.records = std::make_unique<AucRecords>(data, std::move(multiplicity));
+  if (drawn.listed)
+    problem.records = std::make_unique<AucSums<Records>>(data, std::move(drawn.listed));
+  else
+    problem.simulated = std::make_unique<AucSums<SimulatedSums>>(data, std::move(drawn.simulated));
 }
 
 }  // namespace dpsosp

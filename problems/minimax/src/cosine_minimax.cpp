@@ -54,10 +54,10 @@ class CosineMinimaxValue final : public DiagonalObjective {
   Vector mean_primal_;
 };
 
-class CosineMinimaxRecords : public Records {
+template <class Sums>
+class CosineMinimaxSums : public Sums {
  public:
-  CosineMinimaxRecords(Vector c, double mu, double gamma)
-      : c_(std::move(c)), mu_(mu), gamma_(gamma) {}
+  CosineMinimaxSums(Vector c, double mu, double gamma) : c_(std::move(c)), mu_(mu), gamma_(gamma) {}
 
   /// The records cancel: every record's difference is the same vector.
   ClipReport add_gradient_differences(const Point& point,
@@ -98,10 +98,10 @@ class CosineMinimaxRecords : public Records {
   double gamma_;
 };
 
-class StoredTerms final : public CosineMinimaxRecords {
+class StoredTerms final : public CosineMinimaxSums<Records> {
  public:
   StoredTerms(Vector c, double mu, double gamma, Matrix e, Matrix s)
-      : CosineMinimaxRecords(std::move(c), mu, gamma), e_(std::move(e)), s_(std::move(s)) {}
+      : CosineMinimaxSums(std::move(c), mu, gamma), e_(std::move(e)), s_(std::move(s)) {}
 
   Index size() const override { return e_.cols(); }
 
@@ -133,18 +133,17 @@ class StoredTerms final : public CosineMinimaxRecords {
 };
 
 /// e ∈ {±1}^m/√m and s ∈ {±1}^d/√d: Σ of a range is 2 Bin(size, ½) − size in every coordinate.
-class SimulatedTerms final : public CosineMinimaxRecords {
+class SimulatedTerms final : public CosineMinimaxSums<SimulatedSums> {
  public:
   SimulatedTerms(
       Vector c, double mu, double gamma, RecordSampling sampling, Index d, InstanceSpec spec)
-      : CosineMinimaxRecords(c, mu, gamma),
+      : CosineMinimaxSums(c, mu, gamma),
         m_(c.size()),
         d_(d),
         sampling_(sampling),
         spec_(std::move(spec)) {}
 
   Index size() const override { return spec_.records; }
-  bool simulated() const override { return true; }
 
   ClipReport add_gradients(const Point& point,
                            Block block,
@@ -375,14 +374,14 @@ void CosineMinimax::draw(const InstanceSpec& spec, Problem& problem) const {
   problem.population = value(Vector::Zero(coupled), Vector::Zero(d));
   const StreamKey key{.seed = spec.data_seed, .purpose = Purpose::data};
   if (simulated(sampling)) {
-    auto records = std::make_unique<SimulatedTerms>(c, strong_concavity, gamma, sampling, d, spec);
+    auto sums = std::make_unique<SimulatedTerms>(c, strong_concavity, gamma, sampling, d, spec);
     if (sampling == RecordSampling::whole) {
-      const auto drawn = records->sums(0, spec.records);
+      const auto drawn = sums->sums(0, spec.records);
       const auto& [e, s] = *drawn;
       const auto n = static_cast<double>(spec.records);
       problem.empirical = value(e / n, s / n);
     }
-    problem.records = std::move(records);
+    problem.simulated = std::move(sums);
   } else {
     const auto points = sampling == RecordSampling::balanced ? centred_ball_points : sign_points;
     Matrix e = points(coupled, spec.records, Stream(key.child(0)));

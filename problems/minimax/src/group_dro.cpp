@@ -17,12 +17,13 @@
 namespace dpsosp {
 namespace {
 
-class GroupDroRecords final : public SharedDualValues {
+template <class Sums>
+class GroupDroSums final : public SharedDualValues<Sums> {
  public:
-  GroupDroRecords(std::shared_ptr<const GroupDroData> data,
-                  std::unique_ptr<const Multiplicity> multiplicity)
-      : SharedDualValues("group-dro", std::move(multiplicity)), data_(std::move(data)) {
-    const Index n = size();
+  GroupDroSums(std::shared_ptr<const GroupDroData> data,
+               std::unique_ptr<const Multiplicity<Sums>> multiplicity)
+      : SharedDualValues<Sums>("group-dro", std::move(multiplicity)), data_(std::move(data)) {
+    const Index n = this->size();
     group_weights_.resize(data_->groups);
     for (Index g = 0; g < data_->groups; ++g) {
       const Index size = stratum_size(n, data_->groups, g);
@@ -271,8 +272,8 @@ std::unique_ptr<const Objective> group_dro_value(std::shared_ptr<const GroupDroD
 std::unique_ptr<const Records> group_dro_records(std::shared_ptr<const GroupDroData> data,
                                                  std::vector<std::int32_t> values) {
   const Index count = data->labels.size();
-  return std::make_unique<GroupDroRecords>(std::move(data),
-                                           listed_values(count, std::move(values)));
+  return std::make_unique<GroupDroSums<Records>>(std::move(data),
+                                                 listed_values(count, std::move(values)));
 }
 
 std::string_view GroupDro::summary() const {
@@ -401,7 +402,7 @@ void GroupDro::draw(const InstanceSpec& spec, Problem& problem) const {
   const StreamKey key{.seed = spec.data_seed, .purpose = Purpose::data};
   const auto data = draw_group_points(*this, d, key.child(1));
   const Index values = 2 * points;
-  std::unique_ptr<const Multiplicity> multiplicity =
+  DrawnValues drawn =
       draw_values(std::string(name()),
                   {.strata = groups,
                    .probabilities = Vector::Constant(values, 1 / static_cast<double>(values))},
@@ -412,10 +413,9 @@ void GroupDro::draw(const InstanceSpec& spec, Problem& problem) const {
       group_dro_value(data, Vector::Constant(data->labels.size(), 1 / static_cast<double>(values)));
   if (sampling != RecordSampling::stream) {
     Vector counted(data->labels.size());
-    const std::vector<Index> counts = multiplicity->of(BatchView(0, spec.records));
     for (Index v = 0; v < counted.size(); ++v) {
       const Index size = stratum_size(spec.records, groups, v / values);
-      counted[v] = static_cast<double>(counts[static_cast<std::size_t>(v)]) /
+      counted[v] = static_cast<double>(drawn.counts[static_cast<std::size_t>(v)]) /
                    static_cast<double>(std::max<Index>(1, size));
     }
     problem.empirical = group_dro_value(data, std::move(counted));
@@ -429,7 +429,11 @@ void GroupDro::draw(const InstanceSpec& spec, Problem& problem) const {
   for (const Index k : {0, 1, 6})  // all records alike
     problem.extreme_objectives.push_back(
         group_dro_value(at_corners, Vector::Unit(corners_per_group, k).replicate(groups, 1)));
-  problem.records = std::make_unique<GroupDroRecords>(data, std::move(multiplicity));
+  if (drawn.listed)
+    problem.records = std::make_unique<GroupDroSums<Records>>(data, std::move(drawn.listed));
+  else
+    problem.simulated =
+        std::make_unique<GroupDroSums<SimulatedSums>>(data, std::move(drawn.simulated));
 }
 
 }  // namespace dpsosp

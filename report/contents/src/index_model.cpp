@@ -168,6 +168,7 @@ IndexPage index_of(const Stored& stored, const std::vector<ForestGroup>& forest,
       "knows the noise.",
       "Floating-point noise gives no protection against attacks on floating point; a release draws "
       "its noise otherwise.",
+      "Runs with the label `simulated` have the noise and the ε of private ones, and no records.",
       "Runs with the label `conditional` rest on a bound that nothing enforces, those with "
       "`violated` have less noise than their budget asks, and reference lines have no guarantee."};
   const Reproduced& all = stored.reproduced();

@@ -42,7 +42,10 @@ TextPage privacy_page(const Stored& stored) {
   page.sections.push_back({.id = "labels",
                            .heading = "Labels",
                            .paragraphs = {"`enforced`: clipping, noise and filter hold whatever "
-                                          "the records are. `conditional`: rests on "
+                                          "the records are. `simulated`: the same "
+                                          "noise and filter on sums "
+                                          "that are drawn without records, so that nobody’s "
+                                          "privacy is at stake. `conditional`: rests on "
                                           "an assumption that nothing enforces. `violated`: the "
                                           "published noise does not give the "
                                           "published guarantee. `none`: no guarantee."},

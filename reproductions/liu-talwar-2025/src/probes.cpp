@@ -14,6 +14,7 @@
 #include "dpsosp/evaluator/certificate.hpp"
 #include "dpsosp/liu_talwar_2025/adaptive_spider.hpp"
 #include "dpsosp/privacy/budget.hpp"
+#include "dpsosp/privacy/simulated_curator.hpp"
 #include "dpsosp/privacy/tree_stream.hpp"
 #include "dpsosp/privacy/unsound_curator.hpp"
 #include "dpsosp/problems/problem.hpp"
@@ -161,7 +162,7 @@ TreeNoise::Result largest_tree_noise(const TreeNoise& p, std::uint64_t seed) {
   const Problem problem =
       make_problem("cosine-saddle", {{"sampling", "stream"}}, Index{1} << 40, d, seed);
   UnsoundCurator curator(
-      problem.facts, *problem.records, {.seed = seed}, {.no_filter = true, .no_data = true});
+      problem.facts, *problem.simulated, {.seed = seed}, {.no_filter = true, .no_data = true});
   TreeStream tree(curator, 1.0, p.leaves);
   const GradientQuery query{
       .limit = problem.facts.constants[constant::lipschitz], .noise = {}, .block = Block::x};
@@ -229,16 +230,16 @@ OracleErrors::Result oracle_errors(const OracleErrors& p, std::uint64_t seed) {
       errors[oracle].push_back(oracle < 2 ? error.norm() : error.cwiseAbs().maxCoeff());
     };
     Vector sum = Vector::Zero(d);
-    problem.records->add_gradients(Point(y), Block::x, view, all, sum);
+    problem.simulated->add_gradients(Point(y), Block::x, view, all, sum);
     note(0, sum, at_y);
     sum.setZero();
-    problem.records->add_gradient_differences(Point(y), Point(x), Block::x, view, all, sum);
+    problem.simulated->add_gradient_differences(Point(y), Point(x), Block::x, view, all, sum);
     note(1, sum, at_y - at_x);
     sum.setZero();
-    problem.records->add_hessian_products(Point(y), one, view, all, sum);
+    problem.simulated->add_hessian_products(Point(y), one, view, all, sum);
     note(2, sum, hessian_y);
     sum.setZero();
-    problem.records->add_hessian_difference_products(Point(y), Point(x), one, view, all, sum);
+    problem.simulated->add_hessian_difference_products(Point(y), Point(x), one, view, all, sum);
     note(3, sum, hessian_y - hessian_x);
   }
   OracleErrors::Result result{};
@@ -281,7 +282,7 @@ HessianErrors::Result hessian_errors(const HessianErrors& p, std::uint64_t seed)
                    (estimate - exact).cwiseAbs().maxCoeff() / (std::sqrt(numbers.rho * alpha) / 2));
     };
     largest.push_back(0);
-    problem.records->add_hessian_products(Point(x), one, draw(s.hessian_batch), all, estimate);
+    problem.simulated->add_hessian_products(Point(x), one, draw(s.hessian_batch), all, estimate);
     estimate /= std::ceil(s.hessian_batch);
     note();
     const double step = alpha / numbers.M;
@@ -289,7 +290,7 @@ HessianErrors::Result hessian_errors(const HessianErrors& p, std::uint64_t seed)
       const Vector next = x + step * direction(d, stream);
       sum.setZero();
       const double batch = std::max(1.0, s.hessian_batch_rate * step);
-      problem.records->add_hessian_difference_products(
+      problem.simulated->add_hessian_difference_products(
           Point(next), Point(x), one, draw(batch), all, sum);
       estimate += sum / std::ceil(batch);
       x = next;
@@ -355,7 +356,7 @@ PathLength::Result path_length(const PathLength& p, std::uint64_t seed) {
   spider.parameters.selection.share = 0;
   const Scheduled s =
       spider.schedule(Schedule::practical, problem.facts, {epsilon, 1e-6}, Calibrator::cks);
-  Curator curator(problem.facts, *problem.records, s.rule, {.seed = seed, .run = 1});
+  SimulatedCurator curator(problem.facts, *problem.simulated, s.rule, {.seed = seed, .run = 1});
   const ProblemNumbers f = numbers_of(problem.facts);
   UntilSolved watch(*problem.population, f.M, f.rho, s.alpha);
   bool solved = false;

@@ -18,7 +18,7 @@
 #include "dpsosp/lowy_2024/warm_population.hpp"
 #include "dpsosp/privacy/net.hpp"
 #include "dpsosp/privacy/projection.hpp"
-#include "dpsosp/privacy/unsound_curator.hpp"
+#include "dpsosp/privacy/simulated_curator.hpp"
 #include "dpsosp/problems/problem.hpp"
 #include "dpsosp/problems/registry.hpp"
 #include "parts.hpp"
@@ -186,7 +186,7 @@ StartAtExcess::Result start_at_excess(const StartAtExcess& parameters, std::uint
       algorithm->schedule(Schedule::practical, facts, budget, Calibrator::cks);
   algorithm->check(facts);
   StreamKey key{.seed = seed, .purpose = Purpose::algorithm};
-  Curator curator(facts, *problem.records, scheduled.rule, key);
+  SimulatedCurator curator(facts, *problem.simulated, scheduled.rule, key);
   MeanGradient observer(*problem.population);
   const Outcome outcome = algorithm->run(curator, Stream(key), observer);
   if (outcome.status != Status::steps_done)
@@ -347,7 +347,7 @@ ProjectionSize::Result projection_size(const ProjectionSize& parameters, std::ui
     set_field(fields, "jl-dp-spider", name, text);
   projected->check(problem.facts);
   StreamKey key{.seed = seed, .purpose = Purpose::algorithm};
-  Curator curator(problem.facts, *problem.records, scheduled.rule, key);
+  SimulatedCurator curator(problem.facts, *problem.simulated, scheduled.rule, key);
   const Index steps = std::stoll(values_of(fields).at("steps"));
   MeanGradient observer(*problem.empirical, std::max<Index>(1, steps / 100));
   const Outcome outcome = projected->run(curator, Stream(key), observer);

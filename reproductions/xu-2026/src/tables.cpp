@@ -150,7 +150,7 @@ plots::Table privacy_table(const Runs& runs, const Study& study) {
         continue;
       }
       const PrivacyResult& privacy = c.finished.front()->privacy;
-      const bool enforced = privacy.label == PrivacyLabel::enforced;
+      const bool enforced = on_records(privacy.label) == PrivacyLabel::enforced;
       Cell label_cell;
       label_cell.labels = {
           {std::string(to_string(privacy.label)), enforced ? plots::Tone::good : plots::Tone::bad}};

@@ -42,6 +42,7 @@ class DataExhausted : public Refused {
 /// How much privacy a run has, in words that go with every result.
 enum class PrivacyLabel {
   enforced,     ///< clipping, noise and filter hold whatever the records are
+  simulated,    ///< noise and filter as of `enforced`, on sums without records: nobody is at risk
   conditional,  ///< rests on an assumption that nothing enforces (no clipping)
   violated,     ///< the published noise does not give the published guarantee
   none,         ///< no privacy: no noise, or reference line
@@ -51,11 +52,17 @@ constexpr auto words_of(PrivacyLabel) {
   using enum PrivacyLabel;
   return word_list<PrivacyLabel>("privacy label",
                                  {{enforced, "enforced"},
+                                  {simulated, "simulated"},
                                   {conditional, "conditional"},
                                   {violated, "violated"},
                                   {none, "none"}});
 }
 inline std::string_view to_string(PrivacyLabel label) { return word_of(label); }
+/// The label that the same run has on records: simulated sums have the noise and the accounting of
+/// an enforced run.
+constexpr PrivacyLabel on_records(PrivacyLabel label) {
+  return label == PrivacyLabel::simulated ? PrivacyLabel::enforced : label;
+}
 
 /// Public counts that an algorithm may plan with.
 struct Remaining {

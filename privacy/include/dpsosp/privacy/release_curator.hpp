@@ -20,7 +20,7 @@ class ReleaseCurator final : public Curator {
   /// \param rule   of calibrator cks, bun_steinke or rdp
   /// \param key    of the algorithm's public randomness; no noise comes from it
   /// \param words  of the noise: SystemEntropy; anything else is for tests
-  /// \throws InputError for another calibrator, and for simulated records
+  /// \throws InputError for another calibrator
   ReleaseCurator(const PublicFacts& facts,
                  const Records& records,
                  const FilterRule& rule,

@@ -5,6 +5,8 @@
 
 namespace dpsosp {
 
+class SimulatedSums;
+
 /// Named departures from the sound curator.
 struct Departures {
   bool no_filter = false;         ///< never refuses
@@ -26,6 +28,11 @@ class UnsoundCurator final : public Curator {
 
   UnsoundCurator(const PublicFacts& facts,
                  const Records& records,
+                 StreamKey key,
+                 const Departures& departures,
+                 ClipLog* clip_log = nullptr);
+  UnsoundCurator(const PublicFacts& facts,
+                 const SimulatedSums& sums,
                  StreamKey key,
                  const Departures& departures,
                  ClipLog* clip_log = nullptr);

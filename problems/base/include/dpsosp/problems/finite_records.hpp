@@ -22,26 +22,35 @@ struct FiniteLaw {
 
 /// How often each value occurs in a batch: all that a sum over records depends on, so that a batch
 /// costs as much as the values, and n records as much as the draws of a multinomial.
+/// \tparam Sums  Records, or SimulatedSums where no record's value is known
+template <class Sums>
 class Multiplicity {
  public:
   virtual ~Multiplicity() = default;
   /// n.
   virtual Index size() const = 0;
-  virtual bool simulated() const { return false; }
   /// Number of records of the batch at each value. \throws InputError as check_simulated_batch
   virtual std::vector<Index> of(const BatchView& batch) const = 0;
 };
 
 /// Records i with value `values[i]`, below `count`.
-std::unique_ptr<const Multiplicity> listed_values(Index count, std::vector<std::int32_t> values);
+std::unique_ptr<const Multiplicity<Records>> listed_values(Index count,
+                                                           std::vector<std::int32_t> values);
+
+/// n records of a law; one of the two is null.
+struct DrawnValues {
+  std::unique_ptr<const Multiplicity<Records>> listed;
+  std::unique_ptr<const Multiplicity<SimulatedSums>> simulated;
+  std::vector<Index> counts;  ///< of all n; empty under `stream`
+};
 
 /// n records drawn from the law; `balanced` makes every S consecutive records of a one-stratum law
 /// a random order of its S values.
-std::unique_ptr<const Multiplicity> draw_values(std::string problem,
-                                                const FiniteLaw& law,
-                                                Index records,
-                                                RecordSampling sampling,
-                                                std::uint64_t data_seed);
+DrawnValues draw_values(std::string problem,
+                        const FiniteLaw& law,
+                        Index records,
+                        RecordSampling sampling,
+                        std::uint64_t data_seed);
 
 /// Number of records i with i mod strata = stratum among the first n.
 Index stratum_size(Index n, Index strata, Index stratum);
@@ -67,12 +76,12 @@ ClipReport clipped_sum_over_values(const std::vector<Index>& counts,
 }
 
 /// Records of finitely many values in a minimax problem whose dual all of them share.
-class SharedDualValues : public Records {
+template <class Sums>
+class SharedDualValues : public Sums {
  public:
-  SharedDualValues(std::string problem, std::unique_ptr<const Multiplicity> multiplicity);
+  SharedDualValues(std::string problem, std::unique_ptr<const Multiplicity<Sums>> multiplicity);
 
   Index size() const final { return multiplicity_->size(); }
-  bool simulated() const final { return multiplicity_->simulated(); }
   ClipReport add_gradients(const Point& point,
                            Block block,
                            const BatchView& batch,
@@ -91,7 +100,7 @@ class SharedDualValues : public Records {
   void check_dual(const Point& point) const;
 
   std::string problem_;
-  std::unique_ptr<const Multiplicity> multiplicity_;
+  std::unique_ptr<const Multiplicity<Sums>> multiplicity_;
 };
 
 }  // namespace dpsosp

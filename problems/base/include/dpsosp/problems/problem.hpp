@@ -52,9 +52,10 @@ std::optional<Slice> first_two_coordinates(std::string caption,
 /// Public facts, private records, and the objectives by which a result is judged.
 struct Problem {
   PublicFacts facts;
-  std::unique_ptr<const Records> records;
-  std::unique_ptr<const Objective> empirical;   ///< F, or Φ; null where records are a stream
-  std::unique_ptr<const Objective> population;  ///< null where no exact form exists
+  std::unique_ptr<const Records> records;          ///< null where their sums are simulated
+  std::unique_ptr<const SimulatedSums> simulated;  ///< null where there are records
+  std::unique_ptr<const Objective> empirical;      ///< F, or Φ; null where records are a stream
+  std::unique_ptr<const Objective> population;     ///< null where no exact form exists
   /// Whether x is where the constants are stated to hold, where the domain alone does not say it.
   std::function<bool(ConstVectorRef)> region;
 
@@ -67,6 +68,11 @@ struct Problem {
   std::vector<Landmark> landmarks;
   std::optional<Slice> slice;  ///< of the population objective, of the empirical one without it
 
+  /// Of the records, or without them.
+  const RecordSums& sums() const {
+    if (records) return *records;
+    return *simulated;
+  }
   bool in_region(ConstVectorRef x) const {
     return facts.domain.contains(x) && (!region || region(x));
   }
@@ -133,7 +139,8 @@ class ProblemFamily {
   virtual void settle(const Stream& random, PublicFacts& facts) const = 0;
   /// With their proofs, for settled facts.
   virtual Constants constants(const PublicFacts& facts) const = 0;
-  /// Sets all but the facts: records, objectives, extremes, and the landmarks of what was drawn.
+  /// Sets all but the facts: records or simulated sums, objectives, extremes, and the landmarks of
+  /// what was drawn.
   virtual void draw(const InstanceSpec& spec, Problem& problem) const = 0;
 };
 

@@ -49,25 +49,17 @@ class BatchView {
   Index size_ = 0;
 };
 
-/// The private data of a problem. Only a curator holds one.
+/// What queries read: sums over the records of a batch.
 ///
 /// Every sum clips each record's own contribution: Σ_{i ∈ batch} min(1, limit/‖v_i‖) v_i, so that
 /// exchanging one record moves it by at most 2·limit whatever the records are. `limit` may be
 /// +infinity (no clipping). Sums have the same bits for any number of threads.
-class Records {
+class RecordSums {
  public:
-  virtual ~Records() = default;
+  virtual ~RecordSums() = default;
 
   /// n.
   virtual Index size() const = 0;
-
-  /// Whether batch sums are drawn from their law instead of being added up. Ranges that overlap
-  /// without being equal then have no joint law, and the curator refuses to mix them.
-  virtual bool simulated() const { return false; }
-
-  /// Whether what a record contributes to a sum depends on that record alone. Where it does not
-  /// (batch normalisation), a clip bounds no sensitivity, and no run on the records is private.
-  virtual bool separate() const { return true; }
 
   /// out += Σ clip(∇f(point; z_i)) in the block; out has d, d₂ or d + d₂ entries (x before y).
   /// \throws InputError if the problem cannot answer at this point (see Point).
@@ -137,6 +129,14 @@ class Records {
                                                      const BatchView& batch,
                                                      double limit,
                                                      VectorRef out) const;
+};
+
+/// The private data of a problem. Only a curator holds one.
+class Records : public RecordSums {
+ public:
+  /// Whether what a record contributes to a sum depends on that record alone. Where it does not
+  /// (batch normalisation), a clip bounds no sensitivity, and no run on the records is private.
+  virtual bool separate() const { return true; }
 
   /// The records of the same losses φ(⟨w, z_i⟩; y_i), w ∈ R^k, of the features
   /// z_i = Φx_i·min(1, cap/‖Φx_i‖): a map of each record alone, so that exchanging a record
@@ -144,6 +144,15 @@ class Records {
   /// regulariser alone. \param map  Φ, k × d, public \param cap  > 0
   /// \throws InputError if the problem has no such form or the shapes do not fit
   virtual std::unique_ptr<const Records> projected(const Matrix& map, double cap) const;
+};
+
+/// Sums that are drawn from their law, of records that nobody has: what is computed from them says
+/// nothing about anybody. Ranges that overlap without being equal have no joint law, and the
+/// curator refuses to mix them.
+class SimulatedSums : public RecordSums {
+ public:
+  /// As of Records.
+  virtual std::unique_ptr<const SimulatedSums> projected(const Matrix& map, double cap) const;
 };
 
 }  // namespace dpsosp

@@ -39,9 +39,9 @@ struct GlmSupport {
 
 /// Simulated records with K atoms: a batch's sum is drawn from its exact law at the cost of K
 /// records, for any n, and clips every record.
-std::unique_ptr<const Records> glm_atom_records(GlmModel model,
-                                                std::shared_ptr<const GlmData> atoms,
-                                                const GlmSupport& support);
+std::unique_ptr<const SimulatedSums> glm_atom_sums(GlmModel model,
+                                                   std::shared_ptr<const GlmData> atoms,
+                                                   const GlmSupport& support);
 
 /// How often each atom occurs in records [begin, begin + size): multinomial with equal
 /// probabilities.
