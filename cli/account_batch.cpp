@@ -92,6 +92,8 @@ class Row {
 
   Event event(double sigma) const;
   std::vector<CountedEvent> ledger(double sigma) const;
+  bool has_sigma() const;
+  void check_fields() const;
 
   std::string where_;
   std::map<std::string, std::string> fields_;  // by column
@@ -137,6 +139,7 @@ Row::Row(std::string where, std::map<std::string, std::string> fields)
     options_.orders = integer_orders(2, 256);
   for (const char* column : {"sigma", "q", "delta", "eps0", "rho", "order", "epsilon"})
     if (!text(column).empty()) number(column);
+  check_fields();
 }
 
 // A Laplace row that goes through zCDP may mean the rho of Laplace or that of any pure mechanism:
@@ -145,6 +148,59 @@ Event laplace_event(double epsilon, double rho, std::int64_t steps) {
   const Event pure = PureEvent{epsilon};
   const double pure_rho = static_cast<double>(steps) * zcdp(pure).value();
   return std::abs(rho - pure_rho) <= 1e-9 * pure_rho ? pure : Event{LaplaceEvent{epsilon}};
+}
+
+double zcdp_of(const CountedEvent& releases) {
+  return static_cast<double>(releases.count) * zcdp(releases.event).value();
+}
+
+bool Row::has_sigma() const {
+  return mechanism_ != Mechanism::laplace && mechanism_ != Mechanism::exponential &&
+         mechanism_ != Mechanism::zcdp;
+}
+
+/// What is filled and not used would be believed to count.
+void Row::check_fields() const {
+  const auto filled = [&](const char* column) {
+    const auto found = fields_.find(column);
+    return found != fields_.end() && !found->second.empty();
+  };
+  const auto only = [&](const char* column, bool applies) {
+    if (!applies && filled(column))
+      reject(where_,
+             column,
+             text(column),
+             fmt::format("none: mechanism {} has no {}", text("mechanism"), column));
+  };
+  const auto same = [&](const char* column, double value, std::string_view as) {
+    if (filled(column) && !(std::abs(number(column) / value - 1) <= 1e-9))
+      reject(where_, column, text(column), fmt::format("none, or {:.10g}, {}", value, as));
+  };
+  const bool is_sampled = mechanism_ == Mechanism::poisson || mechanism_ == Mechanism::fixed_size;
+  const bool is_pure = mechanism_ == Mechanism::laplace || mechanism_ == Mechanism::exponential;
+  only("sample_size", is_sampled);
+  only("dataset_size", is_sampled);
+  only("eps0", is_pure);
+  only("rho", !is_sampled);
+  if (!is_sampled) same("q", 1, "as nothing is sampled");
+  if (is_sampled && (filled("sample_size") || filled("dataset_size")))
+    same("q", number("sample_size") / number("dataset_size"), "sample_size/dataset_size");
+  if (mechanism_ == Mechanism::laplace) {
+    same("sigma", 1 / number("eps0"), "1/eps0");
+    const Event laplace = LaplaceEvent{number("eps0")};
+    if (filled("rho") &&
+        std::holds_alternative<LaplaceEvent>(laplace_event(number("eps0"), number("rho"), steps_)))
+      same("rho", zcdp_of({laplace, steps_}), "the zCDP of the releases");
+  } else {
+    only("sigma", has_sigma());
+  }
+  const auto steps = static_cast<double>(steps_);
+  if (mechanism_ == Mechanism::zcdp) same("steps", 1, "as rho is the total");
+  if (mechanism_ == Mechanism::exponential && filled("rho"))
+    same("rho", steps * number("eps0") * number("eps0") / 8, "the zCDP of the releases");
+  const bool is_gaussian = mechanism_ == Mechanism::gaussian || mechanism_ == Mechanism::tree;
+  if (is_gaussian && target_ != Target::sigma && filled("rho"))
+    same("rho", zcdp_of(ledger(number("sigma")).front()), "the zCDP of the releases");
 }
 
 Event Row::event(double sigma) const {
@@ -183,9 +239,7 @@ std::vector<CountedEvent> Row::ledger(double sigma) const {
 }
 
 double Row::answer() const try {
-  const bool has_noise = mechanism_ != Mechanism::laplace && mechanism_ != Mechanism::exponential &&
-                         mechanism_ != Mechanism::zcdp;
-  const auto given = [&] { return ledger(has_noise ? number("sigma") : 1); };
+  const auto given = [&] { return ledger(has_sigma() ? number("sigma") : 1); };
   switch (target_) {
     case Target::rdp:
       return rdp(given().front().event, number("order"), adjacency_);
@@ -194,7 +248,7 @@ double Row::answer() const try {
     case Target::delta:
       return delta_of({.events = given()}, adjacency_, number("epsilon"), options_).delta;
     case Target::sigma:
-      if (!has_noise) throw UnsupportedError("the mechanism has no sigma to solve for");
+      if (!has_sigma()) throw UnsupportedError("the mechanism has no sigma to solve for");
       return smallest_noise_multiplier([&](double sigma) { return ledger(sigma); },
                                        adjacency_,
                                        number("epsilon"),

@@ -12,6 +12,7 @@
 #include "dpsosp/checks/check.hpp"
 #include "dpsosp/core/errors.hpp"
 #include "dpsosp/experiments/json_number.hpp"
+#include "dpsosp/experiments/known_data.hpp"
 #include "dpsosp/experiments/programs.hpp"
 #include "dpsosp/problems/problem.hpp"
 #include "dpsosp/problems/registry.hpp"
@@ -162,7 +163,7 @@ int check_command(const Arguments& arguments) {
   std::map<std::string, std::string> settings;
   if (map.count("set") != 0)
     for (const auto& [name, text] : assignments("check", map["set"].as<std::vector<std::string>>()))
-      settings[name] = text;
+      settings[name.starts_with("problem.") ? name.substr(8) : name] = text;  // as `run` has it
 
   bool passed = true;
   json all = json::array();
@@ -176,8 +177,11 @@ int check_command(const Arguments& arguments) {
     };
     if (is_algorithm(name))
       report(check_algorithm(name));
-    else
-      report(check_problem(name, settings, check_options));
+    else if (const ProblemCheck check = check_problem(name, settings, check_options);
+             check.skipped.empty() || !settings.contains(own_data_setting))
+      report(check);
+    else  // what was asked for was not done
+      throw InputError(fmt::format("check: {}: {}", name, check.skipped));
     std::cout.flush();
   }
   if (map.count("json") != 0) std::cout << all.dump(2) << '\n';

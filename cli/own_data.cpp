@@ -197,6 +197,10 @@ std::string point_in(const std::string& text, const RunSpec& spec) {
   if (!run.is_object()) return text;
   if (!run.contains("point"))
     throw InputError("certify: the point is an object without 'point', expected the JSON of a run");
+  if (const std::string of = run.value(json::json_pointer("/description/problem"), spec.problem);
+      of != spec.problem)
+    throw InputError(
+        fmt::format("certify: the point is of a run on {}, expected --problem {}", of, of));
   const json own = run.value("own_data", json());
   if (const auto table = own_table_of(spec); table && own.is_object()) {
     const json now = OwnData(table, instance_of(spec, *table), {}).published();

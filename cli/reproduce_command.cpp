@@ -287,7 +287,7 @@ int reproduce_command(const Arguments& arguments) {
   ReproduceOptions o = read(map, "reproduce");
   o.retry_failed = map.count("retry-failed") != 0;
   o.refresh_seconds = static_cast<double>(integer(map, "reproduce", "refresh", 1));
-  o.threads = threads(map, "reproduce");
+  o.threads = threads_here(map, "reproduce");
   const Catalogue catalogue = with_claims(o.exhibits);
   if (map.count("dry-run") != 0) return print_plan(catalogue, o);
   if (asks_for_cluster(map) && !on_cluster(map, cluster_work_of(catalogue, o, map, arguments)))

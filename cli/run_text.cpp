@@ -192,7 +192,7 @@ std::string early_end_text(const AlgorithmResult& run, const RunDescription& d) 
 }
 
 /// What is worth trying after such a run.
-std::string next_step(const RunResult& r, const RunDescription& d) {
+std::string next_step(const RunResult& r, const RunDescription& d, bool is_own_data) {
   // Lower may be all that was sought: the start of a problem for excess risk can be stationary.
   const auto better = [](const Certificate& a, const Certificate& b) {
     const bool flatter = a.sosp_level && b.sosp_level ? *a.sosp_level < *b.sosp_level
@@ -206,6 +206,10 @@ std::string next_step(const RunResult& r, const RunDescription& d) {
     return "the budget ended the run early; a larger --epsilon or more --records pay for more "
            "steps";
   }
+  if (!better(r.output, r.start) && is_own_data)
+    return "the output is no better than the start; noise weighs less with a larger --epsilon, "
+           "with the ranges of the columns, and with other --set steps; --noise calibrated fits "
+           "the noise to them";
   if (!better(r.output, r.start))
     return fmt::format(
         "the output is no better than the start; noise weighs less with more records (--records "
@@ -256,7 +260,7 @@ std::string text_of(const RunResult& r,
                                  log.unclipped->violations,
                                  number(log.unclipped->largest_norm_over_nominal)));
   if (own) out += own->seen_text();
-  return out + '\n' + paragraph("next", next_step(r, d));
+  return out + '\n' + paragraph("next", next_step(r, d, own.has_value()));
 }
 
 std::string text_of(const Release& r, const RunDescription& d, const std::optional<OwnData>& own) {

@@ -101,7 +101,7 @@ int shard_command(const Arguments& arguments) {
     compute_missing(*journal,
                     jobs,
                     [](const Job& job) { return reproductions().catalogue.compute(job); },
-                    {.threads = threads(map, "shard"), .progress = &progress});
+                    {.threads = threads_here(map, "shard"), .progress = &progress});
   } catch (const Interrupted& e) {
     if (e.signal() != SIGUSR1 || journal->done() > 0) throw;
     throw RunFailed(

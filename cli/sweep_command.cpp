@@ -114,11 +114,13 @@ void take_stored_data(const std::filesystem::path& file) {
     std::vector<StoredData> all;
     const auto store = stored_in(file);
     if (!store) return all;
+    DataFiles files = store->data_files();
     store->each([&](const StoredRun& run, const Provenance&) {
       const json d = run.key.description();
       if (!d.contains("data") || !d.contains("problem_settings")) return;
       StoredData one{d.at("data"), d.at("problem"), d.at("problem_settings"), d.at("records")};
       one.problem_settings.erase(own_data_setting);
+      one.names = files[one.sha256];
       if (std::ranges::find(all, one) == all.end()) all.push_back(std::move(one));
     });
     return all;
@@ -128,6 +130,24 @@ void take_stored_data(const std::filesystem::path& file) {
 void say_stored_data(std::string_view command) {
   for (const std::string& line : data_notices())
     std::cerr << fmt::format("{}: {}\n", command, line);
+}
+
+/// Says which slopes no run can give.
+void warn_of_few_values(const Sweep& sweep) {
+  constexpr std::size_t fewest = 3;
+  for (const Part& part : sweep.parts) {
+    std::set<std::string> fitted;
+    for (const FitRequest& f : part.fits) fitted.insert(f.axis);
+    for (const std::string& name : fitted)
+      for (const Axis& axis : part.axes)
+        if (!axis.empty() && coordinate(axis.front(), name) && axis.size() < fewest)
+          std::cerr << fmt::format("sweep: part {}: {} has {} value{}, and a slope needs {}\n",
+                                   part.name,
+                                   name,
+                                   axis.size(),
+                                   axis.size() == 1 ? "" : "s",
+                                   fewest);
+  }
 }
 
 /// Says where a space may be too small.
@@ -375,6 +395,7 @@ int sweep_command(const Arguments& arguments) {
     std::vector<Job> jobs = jobs_of(search_of(sweep));
     const std::size_t tuning = jobs.size();
     std::ranges::copy(jobs_of(counting), std::back_inserter(jobs));
+    warn_of_few_values(sweep);
     print_plan(counting, of_shard(jobs, shard.index, shard.count), tuning, file);
     return 0;
   }
@@ -404,7 +425,7 @@ int sweep_command(const Arguments& arguments) {
       if (!on_cluster(map, work)) return 0;
     } while (tunes);  // --local, which has computed what it was asked for
   }
-  const int at_a_time = threads(map, "sweep");
+  const int at_a_time = threads_here(map, "sweep");
   Progress progress(progress_style(map.count("quiet") != 0));
   if (shard.count > 1) {
     const std::filesystem::path folder = out / fmt::format("shards-of-{}", shard.count);
@@ -430,6 +451,10 @@ int sweep_command(const Arguments& arguments) {
                     with_place(of),
                     {.threads = at_a_time, .retry_failed = retry_failed, .progress = &progress});
   };
+  DataFiles files;
+  for (const auto& [sha256, place] : all_known_data())
+    files[sha256].insert(place.filename().string());
+  store.note_data_files(files);
   const bool retry_failed = map.count("retry-failed") != 0;
   const Sweep search = search_of(sweep);
   std::vector<StoredRun> tuning;

@@ -179,6 +179,9 @@ std::vector<Unit> latex_units(std::string_view text) {
     Unit unit = latex_unit(text.substr(i, length));
     // "--" is two hyphens, not a dash.
     if (text[i] == '-' && !units.empty() && units.back().latex.ends_with('-')) unit.latex = "{}-";
+    // What begins a number is a minus sign.
+    if (text[i] == '-' && i + 1 < text.size() && text[i + 1] >= '0' && text[i + 1] <= '9')
+      unit.math = i == 0 || std::string_view(" [(").find(text[i - 1]) != std::string_view::npos;
     units.push_back(std::move(unit));
     i += length;
   }

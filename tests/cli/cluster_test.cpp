@@ -40,7 +40,10 @@ number=$(($(cat "$FAKE/number" 2>/dev/null || echo 4710) + 1)); echo $number >"$
 done
 sed "s/NUMBER/$number/" "$FAKE/answer" 2>/dev/null || echo $number
 [ ! -e "$FAKE/code" ] || exit $(cat "$FAKE/code"))");
-    program("squeue", R"(echo "$*" >>"$FAKE/asked"; [ ! -e "$FAKE/queue" ] || cat "$FAKE/queue")");
+    program("squeue", R"(echo "$*" >>"$FAKE/asked"; for word; do
+  case $word in --name=*) name=${word#--name=} ;; esac
+done
+[ ! -e "$FAKE/queue" ] || sed "s/NAME/$name/" "$FAKE/queue")");
     program("scancel", R"(echo "scancel $*" >>"$FAKE/log"; rm -f "$FAKE/queue")");
     program("scontrol", R"(echo "MaxArraySize            = 21")");
     program("sinfo", R"(printf 'main*|1:00:00\nlong|infinite\n')");
@@ -214,6 +217,14 @@ TEST_F(Cluster, StatusAndCancelGoByFilesAndQueue) {
   EXPECT_EQ(said[3], "queue: job 4711: 2 pending, 1 running; then job 4712: pending");
   EXPECT_EQ(said[4], "open shards: 1 (0/26), 3 (0/26)");
   expect_one_error_line(s.run("sweep", "--slurm"), 2, "is still in the queue (jobs 4711 and 4712)");
+  for (const char* answer : {"hello world", "JOBID|STATE", "4711", "4711|", "4719|RUNNING"}) {
+    tell("queue", std::string("CLUSTER: one\n") + answer + "\n");
+    expect_one_error_line(s.run("sweep", "--slurm"),
+                          2,
+                          fmt::format("squeue answered '{}', which is not understood", answer));
+  }
+  tell("queue", "CLUSTER: one\n4712|PENDING\n");
+  expect_one_error_line(s.run("sweep", "--slurm"), 2, "is still in the queue");
   EXPECT_EQ(s.run("sweep", "--cancel").code, 0);
   EXPECT_TRUE(log().ends_with("scancel 4712 4711\n")) << log();
   // What is missing is planned anew, and no more.
@@ -255,7 +266,7 @@ TEST_F(Cluster, ForgetsNothingThatMayBeInTheQueue) {
   for (const char* how : {"answer", "refusal"}) {
     SCOPED_TRACE(how);
     tell(how, "it may be so\n");
-    tell("queue", "a name|PENDING\na name|RUNNING\na name|PENDING\n");
+    tell("queue", "NAME|PENDING\nNAME|RUNNING\nNAME|PENDING\n");
     const SweepRun s = sweep(fmt::format("unclear-{}", how));
     expect_one_error_line(
         s.run("sweep", "--slurm --tasks 2 --expect 1"), 2, "may be in the queue all the same");

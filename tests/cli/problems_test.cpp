@@ -70,6 +70,11 @@ TEST(CheckCommand, SkipsProblemAndNamesMissingData) {
   EXPECT_NE(r.out.find("./run data"), std::string::npos);
 }
 
+TEST(CheckCommand, RefusesATableThatIsNotThere) {
+  for (const char* set : {"data=nope.csv", "problem.data=nope.csv", "data=."})
+    expect_one_error_line(dpsosp(std::string("check own-glm --set ") + set), 2, "check: own-glm: ");
+}
+
 TEST(CheckCommand, RejectsBadArgumentsInOneLine) {
   expect_one_error_line(dpsosp("check"), 2, "expected names of problems");
   expect_one_error_line(dpsosp("check double-wel"), 2, "did you mean 'double-well'");

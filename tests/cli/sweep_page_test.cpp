@@ -383,6 +383,32 @@ TEST_F(OwnTable, IsNotNeededForStoredRuns) {
   expect_one_error_line(with("fit", "--scale=quick", "nowhere"), 2, "plain.csv");
 }
 
+TEST_F(OwnTable, IsNotGuessedForANameThatNobodyGave) {
+  ASSERT_EQ(with("sweep").code, 0);
+  std::filesystem::remove(folder_ / "study/plain.csv");
+  write_sweep("../elsewhere/plain.csv");
+  EXPECT_EQ(with("fit").code, 0) << "the same name in another folder";
+  EXPECT_EQ(with("sweep").code, 0);
+  EXPECT_NE(contents(folder_ / "out/own/index.html").find("the file with SHA-256"),
+            std::string::npos)
+      << "the page says whose runs it shows";
+  write_sweep("hospital.csv");
+  for (const char* command : {"fit", "sweep"})
+    expect_one_error_line(with(command), 2, "runs of files of other names are stored");
+  EXPECT_NE(with("fit").err.find(" (plain.csv, 5 records)"), std::string::npos);
+}
+
+TEST_F(OwnTable, IsAskedForNoMoreRecordsThanItHasBeforeAnythingIsWritten) {
+  const std::string sweep = contents(folder_ / "study/own.toml");
+  folder_.write("study/own.toml",
+                sweep.substr(0, sweep.find("axes = ")) +
+                    "axes = [{ records = [2, 4, 8] }]\nfit = [{ axis = \"records\" }]\n");
+  for (const char* option : {"--dry-run", "--scale=quick"}) {
+    expect_one_error_line(with("sweep", option), 2, "records = 8, expected at most 5");
+    EXPECT_FALSE(std::filesystem::exists(folder_ / "out/own"));
+  }
+}
+
 TEST_F(OwnTable, IsNotGuessedAmongSeveral) {
   ASSERT_EQ(with("sweep").code, 0);
   const Result first = with("fit");
@@ -417,6 +443,19 @@ TEST(SweepCommand, DryRunTellsHowFarSeedsMayGrow) {
       << plan("growing.toml");
   std::ofstream(folder / "fixed.toml") << at_a_saddle;
   EXPECT_EQ(plan("fixed.toml").find("up to"), std::string::npos);
+}
+
+TEST(SweepCommand, SaysBeforeItComputesThatTwoValuesGiveNoSlope) {
+  const ScratchFolder folder;
+  std::string few = at_a_saddle;
+  const auto at = few.find("records = [");
+  few.replace(at, few.find(']', at) - at, "records = [1e6, 1e7");
+  std::ofstream(folder / "few.toml") << few;
+  const Result r =
+      run_program(built_program("dpsosp"),
+                  {"sweep", folder / "few.toml", "--out", folder / "out", "--dry-run"});
+  EXPECT_EQ(r.code, 0) << r.err;
+  EXPECT_EQ(r.err, "sweep: part n: records has 2 values, and a slope needs 3\n");
 }
 
 TEST(SweepCommand, WarnsOnceOfADeltaAboveOneOverN) {

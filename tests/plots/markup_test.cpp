@@ -41,6 +41,8 @@ TEST(Markup, GroupsAdjacentMathInLatex) {
   EXPECT_EQ(latex_text("10^{−6}"), "$10^{-6}$");
   EXPECT_EQ(latex_text("Φ_{a_b}"), "$\\Phi_{a\\_b}$");
   EXPECT_EQ(latex_text("--set a"), "-{}-set a");
+  EXPECT_EQ(latex_text("-0.5 in [-0.6, -0.4], a-1 to 2-3"),
+            "$-$0.5 in {[}$-$0.6, $-$0.4], a-1 to 2-3");
   EXPECT_EQ(latex_text("_{t}"), "${}_{t}$");
 }
 

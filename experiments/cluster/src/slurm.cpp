@@ -469,10 +469,17 @@ Queue queue_of(const SubmittedJobs& jobs) {
   }
   if (answer.code != 0) return queue;
   for (const std::string& line : split_lines(answer.out)) {
+    if (line.empty() || line.starts_with("CLUSTER: ")) continue;  // of squeue --clusters
     const auto bar = line.find('|');
-    if (bar == std::string::npos) continue;
-    const auto parts = split_words(line.substr(bar + 1));
-    if (parts.empty()) continue;
+    const auto parts = split_words(bar == std::string::npos ? "" : line.substr(bar + 1));
+    const std::string of = line.substr(0, bar);
+    const bool is_ours =
+        are_numbered(jobs) ? of == jobs.array || of == jobs.after : of == jobs.name;
+    if (parts.size() != 1 || !is_ours) {
+      queue = {};
+      queue.silence = fmt::format("squeue answered '{}', which is not understood", line);
+      return queue;
+    }
     std::string state = parts.front();
     std::ranges::transform(state, state.begin(), [](unsigned char c) { return std::tolower(c); });
     if (line.substr(0, bar) == jobs.after)

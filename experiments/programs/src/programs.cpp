@@ -382,9 +382,15 @@ void use_program_secret_of(const fs::path& folder, bool draw) {
     write_private_file(file, fmt::format("{}\n", entropy.bits() >> (64 - bits)));
   }
   fs::permissions(file, fs::perms::owner_read | fs::perms::owner_write, error);
-  const std::string text = read_file(file);
-  const auto secret = whole_number(text.substr(0, text.find('\n')));
-  if (!secret || *secret < 1) reject(file.string(), "secret", text, "an integer > 0");
+  constexpr std::int64_t least = std::int64_t{1} << 40;  // fewer bits than these can be guessed
+  std::string text = read_file(file);
+  std::erase_if(text, [](unsigned char c) { return std::isspace(c) != 0; });
+  const auto secret = whole_number(text);
+  if (!secret || *secret < least)  // which is not shown, whatever is wrong
+    throw InputError(
+        fmt::format("{}: not the secret that was drawn, expected one integer >= 2^40; copy the "
+                    "file again, or remove it, and all runs of programs are computed anew",
+                    file.string()));
   set_program_secret(static_cast<std::uint64_t>(*secret));
 }
 

@@ -64,6 +64,11 @@ fs::path known_data(const std::string& digest) {
   return found == known().files.end() ? fs::path() : found->second;
 }
 
+std::map<std::string, fs::path> all_known_data() {
+  const std::scoped_lock lock(known().mutex);
+  return known().files;
+}
+
 void set_stored_data(std::function<std::vector<StoredData>()> stored) {
   const std::scoped_lock lock(known().mutex);
   known().ask = std::move(stored);
@@ -85,10 +90,15 @@ StoredData stored_data_for(const StoredData& wanted,
            own_data_setting,
            named,
            fmt::format("at least {} digits of a SHA-256", fewest_digits));
-  const auto candidates = [&](bool same_settings) {
+  const std::string name = by_digest ? "" : fs::path(named).filename().string();
+  const auto is_named = [&](const StoredData& s) {
+    return by_digest || s.names.empty() || s.names.contains(name);
+  };
+  const auto candidates = [&](bool same_settings, bool same_name = true) {
     std::vector<StoredData> found;
     for (const StoredData& s : all_stored()) {
       if (s.problem != wanted.problem || !s.sha256.starts_with(digits)) continue;
+      if (same_name && !is_named(s)) continue;
       if (same_settings && s.problem_settings != wanted.problem_settings) continue;
       const auto same = std::ranges::find(found, s.sha256, &StoredData::sha256);
       if (same == found.end())
@@ -100,19 +110,27 @@ StoredData stored_data_for(const StoredData& wanted,
   };
   auto found = candidates(true);
   if (found.empty()) found = candidates(false);
-  if (found.empty())
-    throw InputError(by_digest ? fmt::format("{}: no run of {} is stored", wanted.problem, named)
-                               : fmt::format("{}: {}", wanted.problem, missing));
-  if (found.size() > 1) {
-    std::vector<std::string> names;
+  if (found.empty() && by_digest)
+    throw InputError(fmt::format("{}: no run of {} is stored", wanted.problem, named));
+  const bool is_of_that_name = !found.empty();
+  if (found.empty()) found = candidates(false, false);
+  if (found.empty()) throw InputError(fmt::format("{}: {}", wanted.problem, missing));
+  if (found.size() > 1 || !is_of_that_name) {
+    std::vector<std::string> files;
     for (const StoredData& s : found)
-      names.push_back(fmt::format("{}{} of {} records", prefix, s.sha256.substr(0, 12), s.records));
+      files.push_back(
+          fmt::format("{}{} ({}{} records)",
+                      prefix,
+                      s.sha256.substr(0, 12),
+                      s.names.empty() ? "" : fmt::format("{}, ", fmt::join(s.names, ", ")),
+                      s.records));
     throw InputError(fmt::format(
-        "{}: {}, and runs of several files are stored; put the one that is meant back, or name it "
-        "in its place: {}",
+        "{}: {}, and runs of {} are stored; put the one that is meant back, or name it in its "
+        "place: {}",
         wanted.problem,
         missing,
-        fmt::join(names, ", ")));
+        is_of_that_name ? "several files" : "files of other names",
+        fmt::join(files, ", ")));
   }
   if (!by_digest) {
     std::string line =

@@ -203,8 +203,12 @@ RunDescription describe(const RunSpec& spec) {
   const auto file = own_data(*family);
   const std::string missing = file.empty() ? "" : family->missing();
   if (missing.empty()) {
-    d.records = instance_of(spec, *family).records;
-    if (!file.empty()) d.data = know_data(file);
+    const InstanceSpec instance = instance_of(spec, *family);
+    d.records = instance.records;
+    if (!file.empty()) {
+      static_cast<void>(family->facts(instance));  // refuses what the file has not
+      d.data = know_data(file);
+    }
   } else {
     nlohmann::json others = nlohmann::json(d).at("problem_settings");
     others.erase(own_data_setting);

@@ -58,6 +58,10 @@ constexpr const char* schema = R"(
     cpu_seconds REAL NOT NULL,
     digest TEXT NOT NULL) STRICT;)";
 
+// By what names callers' own files were known, whose runs say their SHA-256 alone.
+constexpr const char* data_files_schema =
+    "CREATE TABLE data_files(sha256 TEXT, name TEXT, PRIMARY KEY (sha256, name)) STRICT";
+
 /// A URI that opens the file as `how` says, whatever its path is made of.
 std::string uri_of(const fs::path& file, std::string_view how) {
   std::string uri = "file:";
@@ -127,6 +131,24 @@ class Store::Database {
     if (!row.executeStep()) return std::nullopt;
     if (row.getColumn(0).getString() != key.text()) damaged(key.hash());
     return run_from(row, key, 1);
+  }
+
+  DataFiles data_files(SQLite::Database& db) const {
+    DataFiles files;
+    if (version_ < 4) return files;
+    SQLite::Statement row(db, "SELECT sha256, name FROM data_files");
+    while (row.executeStep()) files[row.getColumn(0)].insert(row.getColumn(1));
+    return files;
+  }
+
+  static void note(SQLite::Database& db, const DataFiles& files) {
+    SQLite::Statement insert(db, "INSERT OR IGNORE INTO data_files VALUES (?, ?)");
+    for (const auto& [sha256, names] : files)
+      for (const std::string& name : names) {
+        SQLite::bind(insert, sha256, name);
+        insert.exec();
+        insert.reset();
+      }
   }
 
   /// What a query selects: the digest, or nothing where the store has none.
@@ -376,6 +398,7 @@ class Store::Database {
     SQLite::Transaction transaction(*connection_, SQLite::TransactionBehavior::IMMEDIATE);
     if (content() == Content::nothing) {
       connection_->exec(schema);
+      connection_->exec(data_files_schema);
       connection_->exec(fmt::format("PRAGMA application_id = {}", application_id));
       connection_->exec(fmt::format("PRAGMA user_version = {}", schema_version));
       version_ = schema_version;
@@ -391,6 +414,7 @@ class Store::Database {
     if (version_ < 2) add_digests(db);
     if (version_ < 3) add_provenance_digests(db);
     relabel(db);
+    db.exec(data_files_schema);
     db.exec(fmt::format("PRAGMA user_version = {}", schema_version));
     version_ = schema_version;
   }
@@ -603,6 +627,15 @@ Origins Store::origins() const {
   });
 }
 
+void Store::note_data_files(const DataFiles& files) {
+  if (files.empty()) return;
+  database_->guarded([&](SQLite::Database& db) { Database::note(db, files); });
+}
+
+DataFiles Store::data_files() const {
+  return database_->guarded([&](SQLite::Database& db) { return database_->data_files(db); });
+}
+
 MergeReport Store::merge(const Store& other) {
   std::error_code error;
   if (fs::equivalent(file(), other.file(), error))
@@ -628,6 +661,7 @@ MergeReport Store::merge(const Store& other) {
         }
       });
     });
+    Database::note(db, other.data_files());
     transaction.commit();
   });
   report.origins = origins();

@@ -12,6 +12,7 @@
 #include "dpsosp/core/csv.hpp"
 #include "dpsosp/core/files.hpp"
 #include "dpsosp/core/shell_words.hpp"
+#include "dpsosp/experiments/known_data.hpp"
 #include "dpsosp/experiments/provenance.hpp"
 #include "dpsosp/experiments/sweep_report.hpp"
 #include "dpsosp/experiments/tuning.hpp"
@@ -189,6 +190,7 @@ std::vector<std::filesystem::path> write_sweep(
                    .files = {{"Part, arm and use of every run, CSV", "runs.csv"},
                              {"Seconds of every run, CSV", "timings.csv"}},
                    .print = options.print};
+  page.notice = data_notices();
   page.figures = figures_of(runs, sweep, [&](const std::string& line) {
     page.notice.push_back(line);
     if (notice) notice(line);

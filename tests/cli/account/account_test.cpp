@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstdio>
 #include <fstream>
+#include <map>
 #include <sstream>
 #include <string>
 #include <vector>
@@ -496,6 +497,58 @@ TEST(AccountBatch, RejectsMalformedFileWithCodeTwo) {
     SCOPED_TRACE(part);
     expect_one_error_line(batch_of(content), 2, part);
   }
+}
+
+TEST(AccountBatch, RefusesWhatIsFilledAndNotUsed) {
+  const auto row = [](const std::map<std::string, std::string>& fields) {
+    const std::vector<std::string> names = split(lines(contents(kReference))[0], ',');
+    std::string text = lines(contents(kReference))[0] + "\n";
+    for (const std::string& name : names) {
+      const auto found = fields.find(name);
+      text += (name == "id" ? "" : ",") + (found == fields.end() ? "" : found->second);
+    }
+    return batch_of(text + "\n");
+  };
+  const std::map<std::string, std::string> gaussian{{"mechanism", "gaussian"},
+                                                    {"accountant", "pld"},
+                                                    {"adjacency", "add_remove"},
+                                                    {"solve_for", "epsilon"},
+                                                    {"sigma", "1"},
+                                                    {"steps", "100"},
+                                                    {"delta", "1e-05"}};
+  const auto with = [&](std::map<std::string, std::string> changes) {
+    changes.insert(gaussian.begin(), gaussian.end());
+    return row(changes);
+  };
+  EXPECT_EQ(with({}).code, 0) << with({}).err;
+  const std::map<std::string, std::string> zcdp{
+      {"mechanism", "zcdp"}, {"accountant", "zcdp"}, {"conversion", "cks"}, {"sigma", ""}};
+  const auto with_zcdp = [&](std::map<std::string, std::string> changes) {
+    changes.insert(zcdp.begin(), zcdp.end());
+    return with(std::move(changes));
+  };
+  EXPECT_EQ(with_zcdp({{"rho", "0.01"}, {"steps", "1"}}).code, 0);
+  expect_one_error_line(with_zcdp({{"rho", "0.01"}}), 2, "steps = 100, expected none, or 1");
+  const std::map<std::string, std::string> fixed{{"mechanism", "wor_gaussian"},
+                                                 {"accountant", "rdp"},
+                                                 {"conversion", "cks_on_grid"},
+                                                 {"adjacency", "replace_one"},
+                                                 {"sample_size", "500"},
+                                                 {"dataset_size", "1000"}};
+  for (const auto& [q, code] : {std::pair{"0.5", 0}, {"0.01", 2}}) {
+    std::map<std::string, std::string> changes = fixed;
+    changes["q"] = q;
+    EXPECT_EQ(with(changes).code, code) << q;
+  }
+  for (const auto& [changes, part] :
+       std::vector<std::pair<std::map<std::string, std::string>, std::string>>{
+           {{{"q", "0.01"}}, "q = 0.01, expected none, or 1"},
+           {{{"eps0", "1"}}, "eps0 = 1, expected none: mechanism gaussian has no eps0"},
+           {{{"rho", "3"}}, "rho = 3, expected none, or 50"},
+           {{{"sample_size", "5"}}, "sample_size = 5, expected none"},
+           {{{"mechanism", "laplace"}, {"eps0", "0.5"}, {"sigma", "3"}}, "sigma = 3"},
+           {{{"mechanism", "laplace"}, {"eps0", "1"}, {"q", "0.1"}}, "q = 0.1"}})
+    expect_one_error_line(with(changes), 2, part);
 }
 
 }  // namespace

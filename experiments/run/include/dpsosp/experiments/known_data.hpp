@@ -3,6 +3,8 @@
 
 #include <filesystem>
 #include <functional>
+#include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -27,6 +29,8 @@ bool reads_own_data(const std::string& problem);
 std::string know_data(const std::filesystem::path& file);
 /// Where the file of this SHA-256 lies; empty: nobody has told.
 std::filesystem::path known_data(const std::string& digest);
+/// Where all of them lie, by SHA-256.
+std::map<std::string, std::filesystem::path> all_known_data();
 
 /// What a stored run says of its file.
 struct StoredData {
@@ -34,11 +38,13 @@ struct StoredData {
   std::string problem;
   nlohmann::json problem_settings;  ///< as descriptions have them
   Index records = 0;
+  std::set<std::string> names{};  ///< that the file had, without folders; empty: not known
 
   bool operator==(const StoredData&) const = default;
 };
 /// Asked once, by the first run that is described while its file is missing: the run is then one of
-/// the only stored file with runs of such settings, else of such a problem.
+/// the only stored file of that name with runs of such settings, else of such a problem. A file
+/// whose names are not known may have any.
 void set_stored_data(std::function<std::vector<StoredData>()> stored);
 /// A line for each file that a stored one stands for.
 const std::vector<std::string>& data_notices();

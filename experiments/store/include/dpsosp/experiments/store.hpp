@@ -4,9 +4,11 @@
 #include <cstddef>
 #include <filesystem>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <ostream>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -45,6 +47,9 @@ struct StoredCost {
 
 /// What to put beside the results in an export.
 enum class Detail { results, results_and_provenance };
+
+/// Names of callers' own files, without folders, by SHA-256.
+using DataFiles = std::map<std::string, std::set<std::string>>;
 
 /// The results of runs in one SQLite file. A run is in it once, whole (result and provenance)
 /// or not at all, whatever moment the program dies at. The file may be used by several threads and
@@ -86,6 +91,10 @@ class Store : public RunLog {
   std::vector<Build> builds() const;
   /// The same with the processors, at less cost: what is stored of them is not checked for damage.
   Origins origins() const;
+
+  /// Notes by what names callers' own files were known.
+  void note_data_files(const DataFiles& files);
+  DataFiles data_files() const;
 
   /// Adds the runs of `other`: all of them, or none if it throws.
   /// \throws InputError naming a run whose outcome differs between the two.
