@@ -6,6 +6,7 @@ import os
 import socket
 import struct
 import sys
+import threading
 from typing import Any
 
 Part = Any  # None, bool, int, float, str, bytes
@@ -74,12 +75,13 @@ class HostGone(SystemExit):
 
 
 class Channel:
-    """The socket to the host, whose descriptor is told in DPSOSP_SOCKET."""
+    """The socket to the host, whose descriptor is told in DPSOSP_SOCKET. Of one thread: answers name no question."""
 
     def __init__(self) -> None:
         if "DPSOSP_SOCKET" not in os.environ:
             raise SystemExit(f"{sys.argv[0]}: `dpsosp run --program CARD` starts this program")
         self._socket = socket.socket(fileno=int(os.environ["DPSOSP_SOCKET"]))
+        self._process, self._thread = os.getpid(), threading.get_ident()
         self._out: list[bytes] = []
         self._in = b""
 
@@ -88,14 +90,23 @@ class Channel:
         self.post_body(b"".join([encoded(part) for part in parts]))
 
     def post_body(self, body: bytes) -> None:
+        if os.getpid() != self._process:
+            raise RuntimeError("asked from another process than the run's; ask from one process")
+        if threading.get_ident() != self._thread:
+            raise RuntimeError("asked from another thread than the run's; ask from one thread")
         self._out.append(struct.pack("<I", len(body)) + body)
         if len(self._out) > 256:
             self.flush()
 
+    def drop(self, question: str, number: int) -> None:
+        """Posts that a handle is let go, which the last reference to it decides, in any thread."""
+        body = encoded(question) + encoded(number)
+        self._out.append(struct.pack("<I", len(body)) + body)
+
     def flush(self) -> None:
         if self._out:
-            self._socket.sendall(b"".join(self._out))
-            self._out.clear()
+            out, self._out = self._out, []  # before it sends: what fails is not sent again
+            self._socket.sendall(b"".join(out))
 
     def body(self) -> bytes:
         """The next message, after sending what was posted."""

@@ -273,7 +273,7 @@ class Batch:
         self._encoded = encoded(number)
 
     def __del__(self) -> None:
-        self._host.channel.post("drop_batch", self.number)
+        self._host.channel.drop("drop_batch", self.number)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -452,7 +452,7 @@ class Session:
         return self._host.ask(question, self.number, *parts)
 
     def __del__(self) -> None:
-        self._host.channel.post(self._drop, self.number)
+        self._host.channel.drop(self._drop, self.number)
 
 
 class Tree(Session):
