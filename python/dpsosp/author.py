@@ -576,8 +576,9 @@ class Algorithm:
 
     def show(self, t: int, x: Any) -> None:
         """x before step t, for the trace; nothing flows back."""
-        self._last = (t, x)
-        self._host.channel.post_body(_ITERATE + encoded(_whole("show", "t", t)) + encoded(_floats("show", "x", x)))
+        t, point = _whole("show", "t", t), _floats("show", "x", x)
+        self._last = (t, np.frombuffer(point, dtype="<f8"))  # a copy: x may go on in place
+        self._host.channel.post_body(_ITERATE + encoded(t) + encoded(point))
 
     def show_estimate(self, t: int, x: Any, gradient: Any) -> None:
         name = "show_estimate"
@@ -642,7 +643,7 @@ def _prepare(host: _Host, kind: type[Algorithm]) -> tuple[Algorithm, Facts]:
     facts = parts.facts()
     algorithm = kind()
     algorithm._host, algorithm._calibrator, algorithm._order = host, budget.calibrator, None
-    algorithm._last, algorithm._plan = (0, facts.initial_point), [0]
+    algorithm._last, algorithm._plan = (0, facts.initial_point.copy()), [0]
     own = dict(kind.parameters)
     if own:
         for setting in given:
