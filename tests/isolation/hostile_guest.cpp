@@ -10,6 +10,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <functional>
+#include <limits>
 #include <map>
 #include <string>
 #include <string_view>
@@ -340,6 +341,12 @@ void misbehave(const Start& start) {
     Message& answer = host.receive();
     const std::string word(answer.text());
     report(word + ": " + std::string(answer.text()));
+  }
+  if (a == "ball_of_billions")
+    report(heard("ball", std::vector<std::uint64_t>{}, Index{0}, 1.0, Index{1} << 40));
+  if (a == "ball_of_nan") {
+    const double radius = std::numeric_limits<double>::quiet_NaN();
+    report(heard("ball", std::vector<std::uint64_t>{}, Index{0}, radius, Index{3}));
   }
   if (a == "negative_batch")
     report(heard("draw", Index{0}, dpsosp::BatchPolicy::sample(-5), dpsosp::BatchUse::one_query));

@@ -263,6 +263,8 @@ INSTANTIATE_TEST_SUITE_P(
         Fault{"nan_noise", "input: "},
         Fault{"unknown_block", "input: unknown block 'z'"},
         Fault{"negative_batch", "input: batch: size = -5"},
+        Fault{"ball_of_billions", "input: ball: dimension = 1099511627776, expected"},
+        Fault{"ball_of_nan", "input: ball: radius = nan, expected a finite number >= 0"},
         Fault{"double_spending",
               "budget: gradient refused: its charge exceeds the privacy budget | budget: "},
         Fault{"first_version",

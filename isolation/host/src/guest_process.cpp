@@ -57,12 +57,29 @@ std::string advice_on(std::string_view said) {
   return {};
 }
 
+/// \throws InputError for a batch that `draw` would refuse
+void check_plan(const std::vector<PlannedQuery>& plan, Index records) {
+  using enum BatchPolicy::Kind;
+  for (const PlannedQuery& row : plan) {
+    const BatchPolicy& policy = row.policy;
+    if (policy.kind == poisson && !(policy.rate > 0 && policy.rate <= 1))
+      reject("plan", "rate", policy.rate, "in (0, 1]");
+    if ((policy.kind == fresh || policy.kind == sample) &&
+        !(policy.size >= 1 && policy.size <= records))
+      reject("plan",
+             "size",
+             static_cast<double>(policy.size),
+             fmt::format("in [1, records] with records = {}", records));
+  }
+}
+
 /// The noise that the plan of a guest may have, or why it has none.
 void answer_noise(wire::Channel& guest,
                   const std::vector<PlannedQuery>& plan,
                   const GuestProcess::Told& told,
                   const PublicFacts& facts) {
   try {
+    check_plan(plan, facts.records);
     const CalibratedNoise noise =
         calibrate_common_noise(plan, facts.records, told.how.budget, told.how.calibrator);
     wire::PlanNoise answer{.sensitivity_ratio = told.common_noise.value_or(noise.sensitivity_ratio),
@@ -171,6 +188,8 @@ class GuestProcess::Process {
     if (told && !last.empty()) told(file_name(), {last.begin(), last.end()});
   }
 
+  bool is_program() const { return !program_.empty(); }
+
  private:
   class Descriptor {
    public:
@@ -188,7 +207,6 @@ class GuestProcess::Process {
 
   static void wait_a_millisecond() { std::this_thread::sleep_for(std::chrono::milliseconds(1)); }
 
-  bool is_program() const { return !program_.empty(); }
   std::string file_name() const {
     return is_program() ? std::filesystem::path(program_).filename().string() : "dpsosp-guest";
   }
@@ -418,6 +436,7 @@ PreparedGuest GuestProcess::prepare(const Told& told, const PublicFacts& facts) 
     check_version(m);
     auto ready = wire::get<wire::Ready>(m);
     m.end();
+    if (process_->is_program()) check_plan(ready.plan, facts.records);
     if (ready.whole)
       ready.rule = filter_rule(how.budget,
                                ready.rule.calibrator,

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "server.hpp"
 
+#include <cmath>
 #include <string>
 
 #include <fmt/format.h>
@@ -205,7 +206,12 @@ void Server::ball(Message& m) {
   const double radius = m.number();
   const Index dimension = m.integer();
   m.end();
-  Stream& stream = coins_at(path, first, dimension);
+  if (!(radius >= 0 && std::isfinite(radius)))
+    reject("ball", "radius", radius, "a finite number >= 0");
+  constexpr Index most_coordinates = 1 << 20;  // in one answer, since the last word scales them all
+  if (dimension < 1 || dimension > most_coordinates)
+    reject("ball", "dimension", static_cast<double>(dimension), "an integer in [1, 2^20]");
+  Stream& stream = coins_at(path, first, 1);
   out_.resize(dimension);
   stream.fill_ball(radius, out_);
   reply(out_);

@@ -451,10 +451,10 @@ std::unique_ptr<Curator> Curator::child(const ChildSpec& spec) {
   const auto check_share = [](std::string_view name, double share) {
     if (!(share >= 0 && share <= 1)) reject("child curator", name, share, "in [0, 1]");
   };
-  check_share("pure_share", pure_share);
-  check_share("delta_extra_share", failure_share);
   if (!(spec.share > 0 && spec.share <= 1) && !(spec.share == 0 && pure_share > 0))
     reject("child curator", "share", spec.share, "in (0, 1], or 0 beside a pure_share > 0");
+  check_share("pure_share", pure_share);
+  check_share("delta_extra_share", failure_share);
   if (spec.pure && !(spec.share == 1 && pure_share == 1 && failure_share == 1))
     reject("child curator", "share", spec.share, "1, to exchange the whole budget");
   // A slice of nothing could be had any number of times; a denormal one, twice.

@@ -60,7 +60,7 @@ inline constexpr Question<Words, std::int64_t, double, std::int64_t> ball{
     "ball",
     {"path", "first", "radius", "dimension"},
     "vector: uniform in the ball around 0; takes dimension + 1 words",
-    "the same words as a point of a ball"};
+    "the same words as a point of a ball of at most 2^20 dimensions"};
 inline constexpr Question<Index, Vector> iterate{
     "iterate",
     {"t", "x"},
@@ -130,8 +130,8 @@ inline constexpr Question<Id, double, std::int64_t> tree{
     "tree",
     {"curator", "sigma", "leaves"},
     "handle: tree",
-    "opens a tree with room for so many queries; sigma: standard deviation over sensitivity of a "
-    "node"};
+    "opens a tree with room for so many queries; sigma: standard deviation of the noise of a node, "
+    "per coordinate, in the unit of the means that are added"};
 inline constexpr Question<Id> tree_restart{
     "tree_restart", {"tree"}, "", "begins a new sum; the old one is charged"};
 inline constexpr Question<Id, OwnPoint, Id, GradientQuery> tree_gradient{
