@@ -139,7 +139,13 @@ def frame(path: Path, columns: Optional[Sequence[str]] = None) -> "Any":
     Of a store, a row a run. Of the folder of a sweep, as out/mine, a row for every run of every cell, with sweep,
     part, arm and use, which is tuning or result. `columns` reads these alone, in a small part of time and memory.
     """
-    import pandas
+    try:
+        import pandas
+    except ModuleNotFoundError as error:
+        if error.name != "pandas":
+            raise
+        raise ImportError("No module named 'pandas', which dpsosp.frame needs: `apt install python3-pandas` or "
+                          "`pip install pandas`", name="pandas") from None
 
     place = pathlib.Path(path)
     file = place.parent / "store.sqlite" if place.is_dir() else place
@@ -236,6 +242,9 @@ def _value(stored: Any) -> Any:
 
 
 def _refuse_column(connection: sqlite3.Connection, name: str) -> None:
+    if name.removeprefix("result.").startswith("trace."):
+        raise Failed(f"no run has {name}; the trace is in column result.trace, of rows [t, value, gradient_norm, "
+                     "lambda_min, sosp_level], from which sweeps make their metrics trace.*", 2)
     one = connection.execute("SELECT key, description, status, reason, result FROM runs ORDER BY status = 'failed' LIMIT 1")
     near = difflib.get_close_matches(name, _row(one.fetchone()), 1)
     raise Failed(f"no run has {name}" + (f", the nearest is {near[0]}" if near else ""), 2)

@@ -75,7 +75,9 @@ for name in asked:
     assert some[name] == whole[name], name
 assert set(some["problem_settings.told.lipschitz"]) == {"2"}, "a name with a dot"
 assert dpsosp.frame(out + "/tuned", columns=["use", "part"]).columns == ["use", "part"]
-for bad, line in ((["record"], "no run has record, the nearest is records"), (["arm"], "no run has arm")):
+for bad, line in ((["record"], "no run has record, the nearest is records"), (["arm"], "no run has arm"),
+                  (["result.trace.mean_gradient_norm"],
+                   "no run has result.trace.mean_gradient_norm; the trace is in column result.trace, of rows [t, value, ")):
     try:
         dpsosp.frame(out + "/store.sqlite", columns=bad)
         raise AssertionError(bad)
