@@ -24,6 +24,7 @@ docs/protocol.md has every question with its units. Vectors are float64 arrays.
 from __future__ import annotations
 
 import dataclasses
+import math
 import operator
 import os
 import struct
@@ -31,7 +32,13 @@ import sys
 import traceback
 from typing import Any, Iterable, NoReturn, Optional, Sequence
 
-import numpy as np
+try:
+    import numpy as np
+except ModuleNotFoundError as error:
+    if error.name != "numpy":
+        raise
+    raise ImportError("No module named 'numpy', which dpsosp needs: `apt install python3-numpy` or `pip install numpy`",
+                      name="numpy") from None
 
 from ._wire import Channel, HostGone, decoded, encoded
 
@@ -55,7 +62,7 @@ class DataExhausted(Refused):
     status = "data"
 
 
-class InputError(Exception):
+class InputError(ValueError):
     """A question or a parameter that makes no sense."""
 
 
@@ -85,6 +92,19 @@ def _whole(where: str, argument: str, value: Any) -> int:
         _expect("an integer", where, argument, value)
 
 
+def _within(where: str, argument: str, value: Any, least: int, most: int, shown: str) -> int:
+    whole = _whole(where, argument, value)
+    if not least <= whole <= most:
+        _expect(f"an integer in {shown}", where, argument, value)
+    return whole
+
+
+def _word(where: str, argument: str, value: Any) -> str:
+    if not isinstance(value, str) or not value.isprintable():
+        _expect("a printable text", where, argument, value)
+    return value
+
+
 def _real(where: str, argument: str, value: Any) -> float:
     try:
         if not isinstance(value, (str, bytes, bool)):
@@ -98,18 +118,37 @@ def _vector_of(x: Any) -> Optional[Vector]:
     """What is a vector of real numbers, as float64; None: it is none."""
     try:
         given = np.asarray(x)
-        if given.ndim == 1 and given.dtype.kind in "fiuO":
+        if given.ndim == 1 and given.dtype.kind in "fiuO" and _odd(given) is None:
             return np.ascontiguousarray(given, dtype="<f8")
     except (TypeError, ValueError):
         pass
     return None
 
 
+def _odd(given: Vector) -> Optional[int]:
+    """The place of an entry that NumPy would make a number of, as NaN of None; None: there is none."""
+    if given.dtype.kind != "O":
+        return None
+    return next((k for k, entry in enumerate(given) if entry is None or isinstance(entry, (str, bytes))), None)
+
+
 def _floats(where: str, argument: str, x: Any) -> bytes:
     vector = _vector_of(x)
     if vector is None:
+        _refuse_odd(where, argument, x)
         _expect("a vector of real numbers", where, argument, x)
     return vector.tobytes()
+
+
+def _refuse_odd(where: str, argument: str, x: Any) -> None:
+    """Names the first entry that is no number."""
+    try:
+        given = np.asarray(x)
+    except (TypeError, ValueError):  # nested lists of several lengths
+        return
+    place = _odd(given) if given.ndim == 1 else None
+    if place is not None:
+        _expect("a number", where, f"{argument}[{place}]", given[place])
 
 
 @dataclasses.dataclass(frozen=True)
@@ -243,10 +282,13 @@ def _matrix(columns: int, data: bytes) -> Vector:
 
 def _matrix_parts(where: str, argument: str, m: Any) -> tuple[int, bytes]:
     try:
-        m = np.asarray(m, dtype="<f8")
-        return m.shape[1], m.T.tobytes()
-    except (TypeError, ValueError, IndexError):
-        _expect("a matrix", where, argument, m)
+        given = np.asarray(m)
+    except (TypeError, ValueError):  # rows of several lengths
+        given = np.empty(0)
+    entries = _vector_of(given.T.ravel()) if given.ndim == 2 else None  # column by column
+    if entries is None:
+        _expect("a matrix of real numbers", where, argument, m)
+    return given.shape[1], entries.tobytes()
 
 
 class _Host:
@@ -290,6 +332,11 @@ def _noise(where: str, noise: Any) -> tuple[str, float]:
     if isinstance(noise, Noise):
         return "standard_deviation", _real(where, "noise", noise.standard_deviation)
     return "sensitivity_ratio", _real(where, "noise", noise)
+
+
+def _policy(where: str, policy: Policy) -> tuple[str, int, float]:
+    return (_word(where, "policy.kind", policy.kind), _whole(where, "policy.size", policy.size),
+            _real(where, "policy.rate", policy.rate))
 
 
 def _number(where: str, batch: Any) -> int:
@@ -338,7 +385,7 @@ class Curator:
         return self._drawn(policy, "several_queries" if several_queries else "one_query")
 
     def _drawn(self, policy: Policy, use: str) -> Batch:
-        (number,) = self._host.ask("draw", self._number, policy.kind, policy.size, float(policy.rate), use)
+        (number,) = self._host.ask("draw", self._number, *_policy("draw", policy), use)
         return Batch(self._host, number, policy)
 
     def gradient(self, x: Any, batch: Batch, limit: float, noise: Any, y: Any = None,
@@ -367,7 +414,7 @@ class Curator:
                                       _floats(name, "previous", previous), b"", _number(name, batch),
                                       _real(name, "limit", limit),
                                       _real(name, "difference_limit", difference_limit),
-                                      *_noise(name, noise), block))
+                                      *_noise(name, noise), _word(name, "block", block)))
 
     def hessian(self, x: Any, batch: Batch, limit: float, noise: Any, rank: int = 0) -> Vector:
         name = "hessian"
@@ -385,10 +432,17 @@ class Curator:
               delta_extra_share: Optional[float] = None, pure: bool = False, projection: Any = None,
               cap: float = 2.0) -> "Curator":
         """A curator of a part of the budget, and of a range or a projection of the records."""
-        spec = [name, _real("child", "share", share)]
+        if not isinstance(pure, (bool, np.bool_)):
+            _expect("True or False", "child", "pure", pure)
+        if records is not None and (not isinstance(records, (tuple, list)) or len(records) != 2):
+            _expect("None or (begin, end)", "child", "records", records)
+        spec: list[Any] = [_word("child", "name", name), _real("child", "share", share)]
         spec += [None, None] if records is None else [_whole("child", "records", end) for end in records]
-        spec += [None if initial_point is None else _floats("child", "initial_point", initial_point),
-                 suboptimality, pure_share, delta_extra_share, pure]
+        spec.append(None if initial_point is None else _floats("child", "initial_point", initial_point))
+        for argument, value in (("suboptimality", suboptimality), ("pure_share", pure_share),
+                                ("delta_extra_share", delta_extra_share)):
+            spec.append(None if value is None else _real("child", argument, value))
+        spec.append(bool(pure))
         spec += [None, None] if projection is None else [*_matrix_parts("child", "projection", projection),
                                                          _real("child", "cap", cap)]
         number, *facts = self._host.ask("child", self._number, *spec)
@@ -397,12 +451,14 @@ class Curator:
     # Sessions.
 
     def tree(self, sigma: float, leaves: int) -> "Tree":
+        """Room for `leaves` sums. sigma: standard deviation of a node's noise per coordinate, in the unit of the pushed
+        means, whatever their sensitivity."""
         return Tree(self, "drop_tree", self._host.ask("tree", self._number, _real("tree", "sigma", sigma),
                                                       _whole("tree", "leaves", leaves))[0])
 
     def hessian_stream(self, mode: str = "lazy") -> "HessianStream":
         return HessianStream(self, "drop_hessian_stream",
-                             self._host.ask("hessian_stream", self._number, mode)[0])
+                             self._host.ask("hessian_stream", self._number, _word("hessian_stream", "mode", mode))[0])
 
     def session(self, question: str, batch: Optional[Batch], *parts: Any) -> "Session":
         """stationarity_test, line_search, exponential or gibbs; docs/protocol.md has the parts."""
@@ -418,7 +474,8 @@ class Curator:
             _expect("numbers", name, "limit, noise", query[:2])
         if tail is None:
             limit, noise, block = query
-            tail = b"".join(encoded(part) for part in (_real(name, "limit", limit), *_noise(name, noise), block))
+            tail = b"".join(encoded(part) for part in (_real(name, "limit", limit), *_noise(name, noise),
+                                                            _word(name, "block", block)))
             if len(self._tails) > 64:
                 self._tails.clear()
             self._tails[query] = tail
@@ -464,13 +521,14 @@ class Tree(Session):
     def gradient(self, x: Any, batch: Batch, limit: float, noise: Any = 0.0, block: str = "x") -> Vector:
         name = "tree_gradient"
         return _vector(self.ask(name, _floats(name, "x", x), b"", _number(name, batch),
-                                _real(name, "limit", limit), *_noise(name, noise), block))
+                                _real(name, "limit", limit), *_noise(name, noise), _word(name, "block", block)))
 
     def difference(self, x: Any, previous: Any, batch: Batch, limit: float, noise: Any = 0.0,
                    block: str = "x") -> Vector:
         name = "tree_difference"
         return _vector(self.ask(name, _floats(name, "x", x), b"", _floats(name, "previous", previous), b"",
-                                _number(name, batch), _real(name, "limit", limit), *_noise(name, noise), block))
+                                _number(name, batch), _real(name, "limit", limit), *_noise(name, noise),
+                                _word(name, "block", block)))
 
     def leaves(self) -> int:
         return self.ask("tree_leaves")[0]
@@ -511,11 +569,11 @@ class Stream:
         self._indices = path
 
     def child(self, index: int) -> "Stream":
-        return Stream(self._host, (*self._indices, _whole("child", "index", index)))
+        return Stream(self._host, (*self._indices, _within("child", "index", index, 0, 2**64 - 1, "[0, 2^64)")))
 
     def words(self, count: int) -> Vector:
         """Uniform words of 64 bits."""
-        return self._take("words", count, "<u8")
+        return self._take("words", "words", count, "<u8")
 
     def uniform(self, count: int) -> Vector:
         """On the midpoints of (0, 1)."""
@@ -523,11 +581,11 @@ class Stream:
 
     def normal(self, count: int) -> Vector:
         """Standard normal."""
-        return self._take("normals", count, "<f8")
+        return self._take("normal", "normals", count, "<f8")
 
     def below(self, count: int) -> int:
         """Uniform on 0, ..., count - 1."""
-        count = _whole("below", "count", count)
+        count = _within("below", "count", count, 1, 2**63 - 1, "[1, 2^63)")
         while True:
             product = int(self.words(1)[0]) * count
             low = product & (2**64 - 1)
@@ -536,14 +594,17 @@ class Stream:
 
     def ball(self, radius: float, dimension: int) -> Vector:
         """Uniform in the ball around 0, as the host computes it."""
-        (data,) = self._host.ask("ball", self._path, self._at, _real("ball", "radius", radius),
-                                 _whole("ball", "dimension", dimension))
+        length = _real("ball", "radius", radius)
+        if not 0.0 <= length < math.inf:
+            _expect("a finite number >= 0", "ball", "radius", radius)
+        dimension = _within("ball", "dimension", dimension, 1, 2**20, "[1, 2^20]")
+        (data,) = self._host.ask("ball", self._path, self._at, length, dimension)
         self._at += dimension + 1
         return np.frombuffer(data, dtype="<f8").copy()
 
-    def _take(self, question: str, count: int, kind: str) -> Vector:
+    def _take(self, where: str, question: str, count: int, kind: str) -> Vector:
         pieces = []
-        count = _whole(question, "count", count)
+        count = _within(where, "count", count, 0, 2**63 - 1, "[0, 2^63)")
         while count > 0:
             some = min(count, 4096)
             (data,) = self._host.ask(question, self._path, self._at, some)
@@ -576,13 +637,15 @@ class Algorithm:
 
     def show(self, t: int, x: Any) -> None:
         """x before step t, for the trace; nothing flows back."""
-        t, point = _whole("show", "t", t), _floats("show", "x", x)
+        t, point = _within("show", "t", t, 0, 2**53, "[0, 2^53]"), _floats("show", "x", x)
+        if len(point) != 8 * self._last[1].size:
+            _expect(f"d = {self._last[1].size} numbers", "show", "x", x)
         self._last = (t, np.frombuffer(point, dtype="<f8"))  # a copy: x may go on in place
         self._host.channel.post_body(_ITERATE + encoded(t) + encoded(point))
 
     def show_estimate(self, t: int, x: Any, gradient: Any) -> None:
         name = "show_estimate"
-        self._host.channel.post("estimate", _whole(name, "t", t), _floats(name, "x", x),
+        self._host.channel.post("estimate", _within(name, "t", t, 0, 2**53, "[0, 2^53]"), _floats(name, "x", x),
                                 _floats(name, "gradient", gradient))
 
     def calibrated(self, plan: Sequence[Planned]) -> float:
@@ -594,6 +657,7 @@ class Algorithm:
 
 
 _ITERATE = encoded("iterate")
+_RESERVED = sorted(name for name in vars(Algorithm) if not name.startswith("_"))
 
 
 def _rows(plan: Sequence[Planned]) -> list[Any]:
@@ -601,7 +665,7 @@ def _rows(plan: Sequence[Planned]) -> list[Any]:
     for row in plan:
         if not isinstance(row, Planned) or not isinstance(row.policy, Policy):
             raise InputError(f"plan: {_shown(row)}, expected dpsosp.Planned(count, policy)")
-        rows += [row.policy.kind, row.policy.size, float(row.policy.rate), _whole("plan", "count", row.count),
+        rows += [*_policy("plan", row.policy), _whole("plan", "count", row.count),
                  "several_queries" if row.several_queries else "one_query"]
     return rows
 
@@ -651,6 +715,11 @@ def _prepare(host: _Host, kind: type[Algorithm]) -> tuple[Algorithm, Facts]:
                 raise InputError(f"unknown setting '{setting}', expected one of {', '.join(own)}")
     own.update({k: _value(k, text, own.get(k)) for k, text in {**defaults, **given}.items()})
     for setting, value in own.items():
+        if setting in _RESERVED or setting.startswith("_"):
+            raise InputError(f"setting '{setting}' has a name that dpsosp.Algorithm keeps, as it does "
+                             f"{', '.join(_RESERVED)}, and all that begin with _")
+        if callable(getattr(kind, setting, None)):
+            raise InputError(f"setting '{setting}' has the name of a method of {kind.__name__}; rename one of them")
         setattr(algorithm, setting, value)
     algorithm.given = frozenset(given)
     planned = algorithm.plan(facts, budget)
@@ -680,14 +749,18 @@ def _run(host: _Host, algorithm: Algorithm, facts: Facts) -> None:
         outcome = Outcome(last, refusal.status, steps)
     point = _vector_of(outcome.point)
     if point is None or point.size != facts.dimension:
+        _refuse_odd(f"{type(algorithm).__name__}.run", "point", outcome.point)
         raise InputError(f"{type(algorithm).__name__}.run returned {_shown(outcome.point)}, expected the point where "
                          f"it ends, d = {facts.dimension} numbers, or a dpsosp.Outcome of it")
+    if not isinstance(outcome.counts, dict):
+        _expect("a dict of texts and integers", "Outcome", "counts", outcome.counts)
     counts: list[Any] = [len(outcome.counts)]
     for name, count in outcome.counts.items():
-        counts += [name, _whole("Outcome", f"counts[{name!r}]", count)]
-    finite = bool(np.all(np.isfinite(point)))
-    host.channel.post("done", outcome.status if finite else "not_finite",
-                      _whole("Outcome", "steps", outcome.steps), _floats("Outcome", "point", point), *counts)
+        counts += [_word("Outcome", "a name of counts", name),
+                   _within("Outcome", f"counts[{name!r}]", count, -2**53, 2**53, "[-2^53, 2^53]")]
+    status = _word("Outcome", "status", outcome.status) if np.all(np.isfinite(point)) else "not_finite"
+    host.channel.post("done", status, _within("Outcome", "steps", outcome.steps, 0, 2**53, "[0, 2^53]"),
+                      point.tobytes(), *counts)
 
 
 _FOREIGN = (os.path.dirname(os.path.abspath(__file__)) + os.sep, sys.prefix + os.sep, sys.base_prefix + os.sep, "<")
@@ -709,6 +782,8 @@ def serve(kind: type[Algorithm]) -> NoReturn:
     try:
         if not isinstance(kind, type) or not issubclass(kind, Algorithm):
             _expect("a class that derives from dpsosp.Algorithm", "serve", "kind", kind)
+        if kind.run is Algorithm.run:
+            raise InputError(f"{kind.__name__} has no run(self, curator, stream)")
         algorithm, facts = _prepare(host, kind)
         _run(host, algorithm, facts)
     except HostGone:
