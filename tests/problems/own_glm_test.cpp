@@ -324,6 +324,37 @@ TEST_F(OwnData, ConstantColumnsAreTakenAndNamed) {
   EXPECT_EQ(f.constant_columns(), (std::vector<std::string>{"a", "y"}));
 }
 
+TEST_F(OwnData, ColumnsLeftOutCountForNothing) {
+  OwnGlm all = family(write("t.csv", "id,a,y,note,b\n1,0.5,0,7,-40\n2,2,1,1e9,30\n"));
+  OwnGlm plain = family(write("u.csv", "a,y,b\n0.5,0,-40\n2,1,30\n"));
+  all.without = "note,id";
+  for (OwnGlm* f : {&all, &plain}) {
+    f->label = "y";
+    f->ranges = "b=-50:50";
+    f->longest = 3;
+    f->loss.kind = LossOption::Kind::logistic;
+  }
+  EXPECT_EQ(all.feature_names(), plain.feature_names());
+  const auto gradient = [](const OwnGlm& f) {
+    Vector g = Vector::Zero(2);
+    f.make({.records = 2})
+        .records->add_gradients(Point(Vector{{0.3, -0.7}}), Block::x, BatchView(0, 2), 1e12, g);
+    return g;
+  };
+  EXPECT_EQ(gradient(all), gradient(plain));
+  EXPECT_EQ(all.score_of(Vector{{0.3, -0.7}}).weights, plain.score_of(Vector{{0.3, -0.7}}).weights);
+  for (const auto& [without, said] : std::vector<std::pair<std::string, std::string>>{
+           {"y", "own-glm: without = y, expected columns of x; this one is the label"},
+           {"Id", "unknown column of t.csv 'Id'; did you mean 'id'?"},
+           {"b", "own-glm: ranges = b=-50:50, expected columns of x; this one is left out"}}) {
+    all.without = without;
+    EXPECT_EQ(refusal(all), said);
+  }
+  all.ranges = "";
+  all.without = "id,a,note,b";
+  EXPECT_EQ(refusal(all), "own-glm: without = id,a,note,b, expected at least one column of x left");
+}
+
 TEST_F(OwnData, ScoreOfColumnsIsThatOfTheFeatures) {
   OwnGlm f = family(write("t.csv", "a,y,b\n1,0,-40\n2,1,30\n"));
   f.label = "y";

@@ -60,7 +60,8 @@ constexpr const char* schema = R"(
 
 // By what names callers' own files were known, whose runs say their SHA-256 alone.
 constexpr const char* data_files_schema =
-    "CREATE TABLE data_files(sha256 TEXT, name TEXT, PRIMARY KEY (sha256, name)) STRICT";
+    "CREATE TABLE IF NOT EXISTS data_files(sha256 TEXT, name TEXT, PRIMARY KEY (sha256, name)) "
+    "STRICT";
 
 /// A URI that opens the file as `how` says, whatever its path is made of.
 std::string uri_of(const fs::path& file, std::string_view how) {

@@ -80,7 +80,8 @@ ProblemNotes OwnGlm::notes() const {
       .group = "Real data",
       .formula =
           "f(w; x, y) = φ(⟨w, x⟩; y) + λ Σ_j w_j²/(1 + w_j²), φ the loss of `loss`. x: all columns "
-          "of the file `data` but the label's; those of `ranges` are cut to [least, most] and "
+          "of the file `data` but the label's and those of `without`; those of `ranges` are cut to "
+          "[least, most] and "
           "mapped to [−1, 1]. All are divided by `longest`, and a record that is longer then is "
           "shortened to length 1, record by record. With `bias`, (x, 1)/√2. y: the column "
           "`label`, in [0, 1] for the losses `sigmoid_square` and `logistic`; −1 and 1 become 0 "
@@ -96,6 +97,9 @@ Fields OwnGlm::data_fields() {
           "data", data, "path of a CSV file whose first row names its columns, or of an NPY file"),
       field("label", label, "column of y; none: the last (of NPY files by number, from 1)"),
       field("labels", labels, "y as written, or of -1 and 1, which become 0 and 1"),
+      field("without",
+            without,
+            "columns NAME,... that are no features, as one that numbers the rows; none: all are"),
       field("ranges",
             ranges,
             "public ranges NAME=LEAST:MOST,... of columns, which become [-1, 1]; none: as written"),
@@ -128,7 +132,7 @@ Index OwnGlm::default_records() const { return data.empty() ? 1000 : available()
 Index OwnGlm::available() const {
   return data.empty() ? std::numeric_limits<Index>::max() : table().records.cols();
 }
-Index OwnGlm::raw_features() const { return data.empty() ? 9 : table().records.rows() - 1; }
+Index OwnGlm::raw_features() const { return data.empty() ? 9 : std::ssize(feature_columns()); }
 
 Index OwnGlm::label_column() const {
   const std::vector<std::string>& columns = table().columns;
@@ -142,15 +146,37 @@ const std::string& OwnGlm::label_name() const {
   return table().columns[static_cast<std::size_t>(label_column())];
 }
 
+std::vector<Index> OwnGlm::feature_columns() const {
+  const std::vector<std::string>& columns = table().columns;
+  std::vector<bool> left_out(columns.size(), false);
+  left_out[static_cast<std::size_t>(label_column())] = true;
+  for (std::string_view rest = without; !rest.empty();) {
+    const std::string column(rest.substr(0, rest.find(',')));
+    rest.remove_prefix(std::min(column.size() + 1, rest.size()));
+    const auto found = std::ranges::find(columns, column);
+    if (found == columns.end()) reject_unknown("column of " + data, column, columns);
+    if (found - columns.begin() == label_column())
+      reject(name(), "without", column, "columns of x; this one is the label");
+    left_out[static_cast<std::size_t>(found - columns.begin())] = true;
+  }
+  std::vector<Index> of_x;
+  for (std::size_t k = 0; k < columns.size(); ++k)
+    if (!left_out[k]) of_x.push_back(static_cast<Index>(k));
+  if (of_x.empty()) reject(name(), "without", without, "at least one column of x left");
+  return of_x;
+}
+
 std::vector<std::string> OwnGlm::feature_names() const {
-  std::vector<std::string> names = table().columns;
-  names.erase(names.begin() + label_column());
+  std::vector<std::string> names;
+  for (const Index k : feature_columns())
+    names.push_back(table().columns[static_cast<std::size_t>(k)]);
   return names;
 }
 
 std::map<Index, OwnGlm::Interval> OwnGlm::intervals() const {
   std::map<Index, Interval> all;
   const std::vector<std::string>& columns = table().columns;
+  const std::vector<Index> of_x = feature_columns();
   for (std::string_view rest = ranges; !rest.empty();) {
     const std::string_view item = rest.substr(0, rest.find(','));
     rest.remove_prefix(std::min(item.size() + 1, rest.size()));
@@ -166,9 +192,14 @@ std::map<Index, OwnGlm::Interval> OwnGlm::intervals() const {
       reject(name(), "ranges", std::string(item), "MOST - LEAST within double precision");
     if (!(interval.least < interval.most))
       reject(name(), "ranges", std::string(item), "LEAST below MOST");
-    if (found - columns.begin() == label_column())
-      reject(name(), "ranges", std::string(item), "columns of x; this one is the label");
-    if (!all.emplace(found - columns.begin(), interval).second)
+    const auto place = std::ranges::lower_bound(of_x, found - columns.begin());
+    if (place == of_x.end() || *place != found - columns.begin())
+      reject(name(),
+             "ranges",
+             std::string(item),
+             found - columns.begin() == label_column() ? "columns of x; this one is the label"
+                                                       : "columns of x; this one is left out");
+    if (!all.emplace(place - of_x.begin(), interval).second)
       reject(name(), "ranges", std::string(item), "each column once");
   }
   return all;
@@ -195,13 +226,14 @@ void OwnGlm::check_labels() const {
   }
 }
 
-double OwnGlm::encode(Index record, const std::map<Index, Interval>& intervals, VectorRef x) const {
+double OwnGlm::encode(Index record,
+                      const std::vector<Index>& columns,
+                      const std::map<Index, Interval>& intervals,
+                      VectorRef x) const {
   const auto cells = table().records.col(record);
-  const Index y = label_column();
-  x.head(y) = cells.head(y);
-  x.tail(x.size() - y) = cells.tail(x.size() - y);
-  for (const auto& [column, interval] : intervals) {
-    double& value = x[column < y ? column : column - 1];
+  for (Index j = 0; j < x.size(); ++j) x[j] = cells[columns[static_cast<std::size_t>(j)]];
+  for (const auto& [place, interval] : intervals) {
+    double& value = x[place];
     value = std::clamp(value, interval.least, interval.most);
     value = 2 * ((value - interval.least) / (interval.most - interval.least)) - 1;
   }
@@ -222,24 +254,24 @@ double OwnGlm::encode(Index record, const std::map<Index, Interval>& intervals, 
 GlmData OwnGlm::load(const std::vector<Index>& rows) const {
   check_labels();
   const Index y = label_column();
+  const auto columns = feature_columns();
   const auto of_columns = intervals();
   GlmData out{Matrix(raw_features(), std::ssize(rows)), Vector(std::ssize(rows))};
   for (Index k = 0; k < std::ssize(rows); ++k) {
     const Index row = rows[static_cast<std::size_t>(k)];
     const double value = table().records(y, row);
     out.labels[k] = labels == Labels::signs ? (value + 1) / 2 : value;
-    encode(row, of_columns, out.features.col(k));
+    encode(row, columns, of_columns, out.features.col(k));
   }
   return out;
 }
 
 OwnGlm::Score OwnGlm::score_of(ConstVectorRef w) const {
   const double unit = bias ? 1 / std::sqrt(2.0) : 1.0;
-  const Index y = label_column();
   Score score{.weights = {}, .constant = bias ? unit * w[w.size() - 1] : 0.0};
   for (Index j = 0; j < raw_features(); ++j) score.weights.push_back(unit * w[j] / longest);
-  for (const auto& [column, interval] : intervals()) {
-    double& weight = score.weights[static_cast<std::size_t>(column < y ? column : column - 1)];
+  for (const auto& [place, interval] : intervals()) {
+    double& weight = score.weights[static_cast<std::size_t>(place)];
     const double width = interval.most - interval.least;
     score.constant -= weight * (2 * (interval.least / width) + 1);
     weight *= 2 / width;
@@ -248,12 +280,14 @@ OwnGlm::Score OwnGlm::score_of(ConstVectorRef w) const {
 }
 
 OwnGlm::Shortened OwnGlm::shortened(const InstanceSpec& spec) const {
+  const auto columns = feature_columns();
   const auto of_columns = intervals();
   Shortened s{.records = spec.records};
   Vector x(raw_features());
   std::vector<double> lengths;
   for (const Index row : rows_of(spec))
-    if (const double length = encode(row, of_columns, x); length > 1) lengths.push_back(length);
+    if (const double length = encode(row, columns, of_columns, x); length > 1)
+      lengths.push_back(length);
   if (lengths.empty()) return s;
   s.shortened = std::ssize(lengths);
   const auto middle = lengths.begin() + s.shortened / 2;

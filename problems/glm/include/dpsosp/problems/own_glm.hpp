@@ -36,6 +36,7 @@ class OwnGlm final : public DataGlmFamily {
   std::string data;      ///< path
   std::string label;     ///< name of its column; empty: the last
   double longest = 1.0;  ///< public bound of a record's features
+  std::string without;   ///< "NAME,...": columns that are no features, as one that numbers the rows
   std::string ranges;    ///< "NAME=LEAST:MOST,...": public ranges of columns, which become [-1, 1]
   Labels labels = Labels::numbers;
 
@@ -90,12 +91,17 @@ class OwnGlm final : public DataGlmFamily {
   };
   bool classifies() const;
   Index label_column() const;
-  /// By column. \throws InputError
+  /// Those of x, ascending. \throws InputError
+  std::vector<Index> feature_columns() const;
+  /// By place in x. \throws InputError
   std::map<Index, Interval> intervals() const;
   /// \throws CellRefused for the first in the file's order that is out of range
   void check_labels() const;
   /// x of a record, with ‖x‖ ≤ 1, and ‖x‖ before it was shortened.
-  double encode(Index record, const std::map<Index, Interval>& intervals, VectorRef x) const;
+  double encode(Index record,
+                const std::vector<Index>& columns,
+                const std::map<Index, Interval>& intervals,
+                VectorRef x) const;
 
   mutable std::shared_ptr<const NumberTable> table_;
 };
