@@ -42,9 +42,6 @@ Names matches(const std::string& text, const char* pattern) {
   return found;
 }
 
-/// Words in backticks.
-Names quoted(const std::string& text) { return matches(text, R"(`([^`]+)`)"); }
-
 /// The first cell of each row, where it begins with a word in backticks.
 Names quoted_rows(const std::string& text) { return matches("\n" + text, R"(\n\| `([^`]+)` *\|)"); }
 
@@ -277,7 +274,7 @@ TEST(ReadmeFindings, HaveNoNumberThatNoEntryCovers) {
   for (std::string rest : findings()) {
     for (const FindingNumber& n : finding_numbers())
       for (std::size_t at = 0; (at = rest.find(n.text, at)) != std::string::npos;)
-        rest.replace(at, n.text.size(), "#");
+        rest.replace(at, n.text.size(), 1, '#');
     static const std::regex number(R"((\d+\.\d+|\d+ %|\d+ of (?:the )?\d+))");
     for (std::sregex_iterator m(rest.begin(), rest.end(), number), end; m != end; ++m)
       ADD_FAILURE() << "a finding states " << m->str()
