@@ -61,8 +61,8 @@ T returned(const T& value) {
   return read;
 }
 
-// MessagePack: cb and eight bytes is a number, one byte below 80 an integer, as which a number is
-// sent that is one; a0 + length a text, c0 nil, c2 and c3 false and true, c4 and a length bytes.
+// MessagePack: cb and eight bytes is a number, one byte below 80 an integer; a0 + length a text, c0
+// nil, c2 and c3 false and true, c4 and a length bytes.
 constexpr const char* one_half = "cb3fe0000000000000";
 
 std::string text_of(const std::string& text) {
@@ -77,7 +77,7 @@ TEST(WireBytes, OfAQueryAreItsMembersInTheListedOrder) {
                                .noise = Noise::standard_deviation(0.25),
                                .block = Block::joint};
   EXPECT_EQ(sent(query),
-            one_half + std::string("02") + text_of("standard_deviation") + "cb3fd0000000000000" +
+            one_half + std::string("cb4000000000000000") + text_of("standard_deviation") + "cb3fd0000000000000" +
                 text_of("joint"));
 }
 

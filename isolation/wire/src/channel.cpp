@@ -2,6 +2,8 @@
 #include "dpsosp/wire/channel.hpp"
 
 #include <algorithm>
+#include <array>
+#include <bit>
 #include <cerrno>
 #include <cstring>
 #include <limits>
@@ -240,7 +242,15 @@ void Channel::put_bytes(const void* data, std::size_t size) {
 }
 
 void put(Channel& channel, bool value) { Packer(channel.out_).pack(value); }
-void put(Channel& channel, double value) { Packer(channel.out_).pack_double(value); }
+void put(Channel& channel, double value) {
+  // Some versions of msgpack write a number that is whole as an integer, which has no −0.
+  constexpr std::size_t size = 8;
+  const auto bits = std::bit_cast<std::uint64_t>(value);
+  std::array<char, 1 + size> bytes{'\xcb'};
+  for (std::size_t k = 0; k < size; ++k)
+    bytes[size - k] = static_cast<char>(bits >> (8 * k) & 0xff);
+  channel.out_.write(bytes.data(), bytes.size());
+}
 void put(Channel& channel, std::int64_t value) { Packer(channel.out_).pack_int64(value); }
 void put(Channel& channel, std::string_view value) {
   Packer(channel.out_).pack_str(static_cast<std::uint32_t>(value.size()));
