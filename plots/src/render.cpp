@@ -46,9 +46,10 @@ class WorkFolder {
   fs::path path_;
 };
 
-// The environment, with decimal points and a fixed time zone.
+// The environment, with decimal points and a fixed time zone. Cairo 1.18 would else compress the
+// date of drawing.
 std::vector<std::string> drawing_environment() {
-  std::vector<std::string> variables{"TZ=UTC0", "LC_ALL=C.UTF-8"};
+  std::vector<std::string> variables{"TZ=UTC0", "LC_ALL=C.UTF-8", "CAIRO_DEBUG_PDF=1"};
   for (char** entry = environ; *entry != nullptr; ++entry) {
     const std::string_view text = *entry;
     if (!text.starts_with("TZ=") && !text.starts_with("LC_ALL=")) variables.emplace_back(text);
@@ -132,10 +133,8 @@ std::string dateless_pdf(std::string pdf) {
 }
 
 [[noreturn]] void refuse_gnuplot(const std::string& gnuplot, int error) {
-  throw InputError(
-      fmt::format("figures: cannot run {} ({}); install gnuplot 5.4 or later",
-                  gnuplot,
-                  std::strerror(error)));
+  throw InputError(fmt::format(
+      "figures: cannot run {} ({}); install gnuplot 5.4 or later", gnuplot, std::strerror(error)));
 }
 
 }  // namespace

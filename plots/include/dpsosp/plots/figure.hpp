@@ -99,7 +99,7 @@ struct FigureFiles {
 };
 
 /// Writes ID.svg, .pdf, .png, .gp and .dat into the folder, each in one step. The same figure gives
-/// the same bytes on the same machine, but for the date that cairo 1.18 hides in a PDF.
+/// the same bytes on the same machine.
 /// \param gnuplot  name or path of the program.
 /// \throws InputError if the figure is bad, the folder cannot be written or gnuplot is missing.
 FigureFiles write_figure(const Figure& figure,
