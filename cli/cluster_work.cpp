@@ -231,8 +231,14 @@ std::size_t count_of(const po::variables_map& map,
 
 /// The options in the text of --sbatch, quoted as in a shell.
 std::vector<std::string> sbatch_options(const po::variables_map& map) {
-  return map.count("sbatch") == 0 ? std::vector<std::string>{}
-                                  : po::split_unix(map["sbatch"].as<std::string>());
+  if (map.count("sbatch") == 0) return {};
+  std::vector<std::string> words = po::split_unix(map["sbatch"].as<std::string>());
+  for (const std::string& word : words)
+    for (const std::string own : {"--array", "--dependency", "--parsable", "-a", "-d"})
+      if (word == own || word.starts_with(own.starts_with("--") ? own + "=" : own))
+        throw InputError(fmt::format(
+            "--sbatch {}: the plan says this itself, with --tasks and --at-a-time", word));
+  return words;
 }
 
 /// Leaves no plan behind that can be in no queue.

@@ -97,7 +97,8 @@ json OwnData::published() const {
          {"y", table_->label_name()},
          {"ranges", table_->ranges},
          {"longest", table_->longest},
-         {"bias", table_->bias}};
+         {"bias", table_->bias},
+         {"loss", word_of(table_->loss.kind)}};
   if (!point_) return j;
   const OwnGlm::Score score = table_->score_of(*point_);
   j["score"] = {{"weights", score.weights}, {"constant", score.constant}};
@@ -204,7 +205,7 @@ std::string point_in(const std::string& text, const RunSpec& spec) {
   const json own = run.value("own_data", json());
   if (const auto table = own_table_of(spec); table && own.is_object()) {
     const json now = OwnData(table, instance_of(spec, *table), {}).published();
-    for (const char* what : {"x", "y", "ranges", "longest", "bias"})
+    for (const char* what : {"x", "y", "ranges", "longest", "bias", "loss"})
       if (const json then = own.value(what, json()); then != now[what])
         throw InputError(fmt::format("certify: the point was found with {} = {}, here it is {}",
                                      what,

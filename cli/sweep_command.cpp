@@ -132,6 +132,32 @@ void say_stored_data(std::string_view command) {
     std::cerr << fmt::format("{}: {}\n", command, line);
 }
 
+/// \throws InputError for runs that are neither stored nor can be computed, as their table is
+/// missing
+void refuse_without_data(const Sweep& sweep, const std::filesystem::path& file) {
+  const auto lacks_data = [](const Job& job) {
+    const RunDescription* run = job.run();
+    return run != nullptr && !run->data.empty() && known_data(run->data).empty();
+  };
+  if (std::ranges::none_of(jobs_of(as_written(sweep)), lacks_data)) return;
+  const auto store = stored_in(file);
+  const std::vector<Job> jobs = jobs_of(next_phase(sweep, store.get()).sweep);
+  std::string missing;
+  std::size_t count = 0;
+  for (const Job& job : jobs) {
+    if (!lacks_data(job) || (store && store->status(job.key()))) continue;
+    missing = job.run()->data;
+    ++count;
+  }
+  if (count > 0)
+    throw InputError(
+        fmt::format("sweep: {} of {} runs are not stored, and the file with SHA-256 {}, which they "
+                    "need, is not here; put it back",
+                    count,
+                    jobs.size(),
+                    missing));
+}
+
 /// Says which slopes no run can give.
 void warn_of_few_values(const Sweep& sweep) {
   constexpr std::size_t fewest = 3;
@@ -384,10 +410,11 @@ int sweep_command(const Arguments& arguments) {
   hide_runs_of(out);  // before a program of the sweep is asked for its plan
   take_stored_data(out / "store.sqlite");
   Sweep sweep = sweep_of(map, "sweep");
-  say_stored_data("sweep");
   const Shard shard = shard_of(map["shard"].as<std::string>());
   use_program_secret_of(out, map.count("dry-run") == 0);
   const std::filesystem::path file = out / "store.sqlite";
+  refuse_without_data(sweep, file);
+  say_stored_data("sweep");
   if (map.count("dry-run") != 0) {
     const auto store = stored_in(file);
     const Phase phase = next_phase(sweep, store.get());

@@ -84,19 +84,35 @@ class Channel:
         self._process, self._thread = os.getpid(), threading.get_ident()
         self._out: list[bytes] = []
         self._in = b""
+        self._due = False
 
     def post(self, *parts: Part) -> None:
         """Puts a message into what goes out with the next question."""
         self.post_body(b"".join([encoded(part) for part in parts]))
 
     def post_body(self, body: bytes) -> None:
+        self._expect_own()
+        self._out.append(struct.pack("<I", len(body)) + body)
+        if len(self._out) > 256:
+            self.flush()
+
+    def question(self, body: bytes) -> bytes:
+        """The answer to a question, which goes out with what was posted."""
+        self._expect_own()
+        if self._due:
+            raise RuntimeError("a question was interrupted before its answer came, so that later answers would be "
+                               "taken for others; the run cannot go on")
+        self._due = True  # whatever interrupts, as a handler of signals may, until the whole answer is here
+        self._out.append(struct.pack("<I", len(body)) + body)
+        answer = self.body()
+        self._due = False
+        return answer
+
+    def _expect_own(self) -> None:
         if os.getpid() != self._process:
             raise RuntimeError("asked from another process than the run's; ask from one process")
         if threading.get_ident() != self._thread:
             raise RuntimeError("asked from another thread than the run's; ask from one thread")
-        self._out.append(struct.pack("<I", len(body)) + body)
-        if len(self._out) > 256:
-            self.flush()
 
     def drop(self, question: str, number: int) -> None:
         """Posts that a handle is let go, which the last reference to it decides, in any thread."""

@@ -296,8 +296,7 @@ class _Host:
         self.channel = Channel()
 
     def ask(self, *parts: Any) -> list[Any]:
-        self.channel.post(*parts)
-        return self.answer(self.channel.body())
+        return self.answer(self.channel.question(b"".join([encoded(part) for part in parts])))
 
     @staticmethod
     def answer(body: bytes) -> list[Any]:
@@ -484,8 +483,7 @@ class Curator:
             pieces += (_BYTES, _SIZE(len(point)), point)
         pieces += (batch._encoded, tail)
         channel = self._host.channel
-        channel.post_body(b"".join(pieces))
-        body = channel.body()
+        body = channel.question(b"".join(pieces))
         if body.startswith(b"\xa2ok"):
             return np.frombuffer(body, dtype="<f8", offset=3 + _HEADS[body[3]]).copy()
         return _vector(self._host.answer(body))
@@ -640,8 +638,8 @@ class Algorithm:
         t, point = _within("show", "t", t, 0, 2**53, "[0, 2^53]"), _floats("show", "x", x)
         if len(point) != 8 * self._last[1].size:
             _expect(f"d = {self._last[1].size} numbers", "show", "x", x)
-        self._last = (t, np.frombuffer(point, dtype="<f8"))  # a copy: x may go on in place
         self._host.channel.post_body(_ITERATE + encoded(t) + encoded(point))
+        self._last = (t, np.frombuffer(point, dtype="<f8"))  # a copy: x may go on in place
 
     def show_estimate(self, t: int, x: Any, gradient: Any) -> None:
         name = "show_estimate"

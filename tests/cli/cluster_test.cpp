@@ -326,6 +326,8 @@ TEST_F(Cluster, RefusesInOneLineBeforeAnythingIsSubmitted) {
       {"--slurm --shard 1/2", "sweep: --shard makes no plan"},
       {"--slurm --at-a-time 0", "--at-a-time"},
       {"--slurm --tasks 9999999999", "--tasks = 9999999999, expected <= 1000000000"},
+      {"--slurm --sbatch --array=1-3", "--sbatch --array=1-3: the plan says this itself"},
+      {"--slurm --sbatch -d", "--sbatch -d: the plan says this itself"},
       {"--slurm --threads 4097", "--threads = 4097, expected an integer >= 1 and <= 4096"},
       {"--slurm --prologue none.sh", "none.sh does not exist"},
       {"--cancel", "there is no plan"}};

@@ -192,6 +192,10 @@ TEST(RunCommand, CertifyJudgesAPointOfARunOnAnotherFile) {
         dpsosp("certify " + own_run + turned.string() + point),
         2,
         "certify: the point was found with x = [\"a\",\"b\"], here it is [\"b\",\"a\"]");
+    expect_one_error_line(
+        dpsosp("certify " + own_run + test.string() + " --set problem.loss=welsch" + point),
+        2,
+        "certify: the point was found with loss = \"logistic\", here it is \"welsch\"");
     expect_one_error_line(dpsosp("certify --problem cosine-saddle --dimension 3" + point),
                           2,
                           "certify: the point is of a run on own-glm, expected --problem own-glm");

@@ -409,6 +409,21 @@ TEST_F(OwnTable, IsAskedForNoMoreRecordsThanItHasBeforeAnythingIsWritten) {
   }
 }
 
+TEST_F(OwnTable, IsNeededForRunsThatAreNotStored) {
+  ASSERT_EQ(with("sweep").code, 0);
+  std::filesystem::remove(folder_ / "study/plain.csv");
+  std::filesystem::remove_all(folder_ / "out/own");
+  std::string more = contents(folder_ / "study/own.toml");
+  more.replace(more.find("seeds = 2"), 9, "seeds = 3");
+  folder_.write("study/own.toml", more);
+  for (const char* option : {"--dry-run", "--scale=quick", "--script-only", "--shard=1/2"}) {
+    expect_one_error_line(with("sweep", option), 2, "3 of 9 runs are not stored");
+    EXPECT_FALSE(std::filesystem::exists(folder_ / "out/own")) << option;
+    EXPECT_FALSE(std::filesystem::exists(folder_ / "out/plans")) << option;
+    EXPECT_FALSE(std::filesystem::exists(folder_ / "out/shards-of-2")) << option;
+  }
+}
+
 TEST_F(OwnTable, IsNotGuessedAmongSeveral) {
   ASSERT_EQ(with("sweep").code, 0);
   const Result first = with("fit");

@@ -227,13 +227,10 @@ TEST(Figure, WritesSameBytesForSameFigure) {
   const FigureFiles second = write_figure(figure, b.path());
   EXPECT_EQ(read_file(first.svg), read_file(second.svg));
   EXPECT_EQ(read_file(first.png), read_file(second.png));
+  EXPECT_EQ(read_file(first.pdf), read_file(second.pdf));
   EXPECT_EQ(read_file(first.script), read_file(second.script));
   EXPECT_EQ(read_file(first.data), read_file(second.data));
-  // Cairo 1.18 writes the date into a compressed stream, where it stays.
-  if (count_of(read_file(first.pdf), "/ObjStm") == 0) {
-    EXPECT_EQ(read_file(first.pdf), read_file(second.pdf));
-    EXPECT_EQ(count_of(read_file(first.pdf), "/CreationDate (D:19700101000000"), 1U);
-  }
+  EXPECT_EQ(count_of(read_file(first.pdf), "/CreationDate (D:19700101000000"), 1U);
   EXPECT_EQ(count_of(read_file(first.svg), "gnuplot 5"), 0U);
   const FigureFiles other = write_figure(sample_figure("figure-1-x", 1.01), b.path());
   EXPECT_NE(read_file(first.svg), read_file(other.svg));

@@ -134,6 +134,30 @@ return x""")
 check("the run with threads", done.stdout, '"steps_done"')
 check("what threads are told", done.stderr, 4 * "{\"asked from another thread than the run's; ask from one thread\"}\n")
 check("after the threads", done.stderr, "thread\"}\nTrue 0 1\n")
+
+# An answer that nobody took is not that of the next question.
+done = run("""channel, more = curator._host.channel, curator._host.channel._more
+def interrupted(): raise KeyError("a handler of signals")
+channel._more = interrupted
+try: curator.label()
+except KeyError: channel._more = more
+for question in (curator.fresh_records, curator.label, lambda: stream.words(1)):
+    try: print("answered", question())
+    except RuntimeError as e: print(e)
+return x""")
+check("a question after an interrupt", done.stderr, 3 * ("a question was interrupted before its answer came, so that "
+      "later answers would be taken for others; the run cannot go on\n"))
+
+# What was refused was not shown.
+done = run("""self.show(0, x)
+def elsewhere():
+    try: self.show(1, x + 100)
+    except RuntimeError: pass
+other = threading.Thread(target=elsewhere)
+other.start(); other.join()
+while True: curator.gradient(x, curator.draw(), limit=1.0, noise=self.noise)""")
+check("the point shown last", str(json.loads(done.stdout)["point"] == [0.0] * 4 or
+                                  max(map(abs, json.loads(done.stdout)["point"])) < 50), "True")
 os.environ["PYTHONPATH"] = str(source / "python")
 sys.path.insert(0, str(source / "python"))
 sys.dont_write_bytecode = True
