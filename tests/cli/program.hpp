@@ -16,6 +16,7 @@
 
 #include <gtest/gtest.h>
 
+#include "../core/forked.hpp"
 #include "../core/scratch_folder.hpp"
 
 // Runs programs as a user does: what they print, where, and their exit code.
@@ -39,7 +40,7 @@ class Process {
     for (const std::string& a : arguments) words.push_back(const_cast<char*>(a.c_str()));
     words.push_back(nullptr);
     const std::string out = out_file(), err = err_file();
-    process_ = fork();
+    process_ = forked();
     if (process_ != 0) return;
     const int mode = O_CREAT | O_TRUNC | O_WRONLY;
     dup2(open(out.c_str(), mode, 0600), STDOUT_FILENO);

@@ -13,6 +13,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "../core/forked.hpp"
 #include "dpsosp/core/stream.hpp"
 #include "paths.hpp"
 #include "temporary_folder.hpp"
@@ -39,7 +40,7 @@ class Worker {
     std::vector<char*> arguments;
     for (const std::string& word : words) arguments.push_back(const_cast<char*>(word.c_str()));
     arguments.push_back(nullptr);
-    process_ = fork();
+    process_ = forked();
     if (process_ == 0) {
       const int nowhere = open("/dev/null", O_WRONLY);
       dup2(nowhere, STDERR_FILENO);

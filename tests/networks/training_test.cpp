@@ -13,6 +13,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include "../core/forked.hpp"
 #include "dpsosp/algorithms/preparation.hpp"
 #include "dpsosp/algorithms/registry.hpp"
 #include "dpsosp/core/errors.hpp"
@@ -224,7 +225,7 @@ TEST_F(Training, GoesOnFromItsCheckpointWithTheSameBits) {
   const fs::path checkpoints = folder() / "checkpoints";
   fs::create_directories(checkpoints);
   setenv("DPSOSP_CHECKPOINTS", checkpoints.c_str(), 1);
-  const pid_t child = fork();
+  const pid_t child = forked();
   if (child == 0) {
     train(parameters, 5);
     _exit(0);
@@ -238,7 +239,7 @@ TEST_F(Training, GoesOnFromItsCheckpointWithTheSameBits) {
 
   // A file of that name that is no checkpoint is refused, not overwritten.
   const fs::path file = [&] {
-    const pid_t again = fork();
+    const pid_t again = forked();
     if (again == 0) {
       train(parameters, 5);
       _exit(0);

@@ -81,7 +81,7 @@ std::set<std::string> all_errata_ids() {
   const fs::path docs = fs::path(dpsosp::in_checkout()) / "docs";
   std::string pages = read(docs / "errata.md");
   for (const auto& page : fs::directory_iterator(docs / "errata"))
-    pages += "\n" + read(page.path());
+    pages.append("\n").append(read(page.path()));
   return errata_ids(pages);
 }
 
