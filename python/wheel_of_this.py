@@ -15,6 +15,8 @@ Requires-Python: >=3.9
 Requires-Dist: numpy
 Provides-Extra: frames
 Requires-Dist: pandas ; extra == 'frames'
+Provides-Extra: plots
+Requires-Dist: matplotlib >= 3.6 ; extra == 'plots'
 """
 WHEEL = """Wheel-Version: 1.0
 Generator: dpsosp
@@ -26,7 +28,7 @@ Tag: py3-none-any
 def build_wheel(wheel_directory, config_settings=None, metadata_directory=None):
     info = f"{NAME}-{VERSION}.dist-info"
     files = {f"{NAME}/{path.relative_to(HERE / NAME)}": path.read_bytes()
-             for path in sorted((HERE / NAME).rglob("*")) if path.suffix in (".py", ".typed")}
+             for path in sorted((HERE / NAME).rglob("*")) if path.suffix in (".py", ".typed", ".mplstyle")}
     files[f"{info}/METADATA"] = METADATA.encode()
     files[f"{info}/WHEEL"] = WHEEL.encode()
     record = ""
