@@ -52,7 +52,8 @@ const std::vector<json>& standard_members() {
   return all;
 }
 
-/// What is empty, none or as in a default model has no key, but a real number always has one.
+/// What is empty, none or as in a default model has no key, but a real number always has one, and
+/// so has what is true in a default model and false here.
 template <class T>
 json written(const T& v) {
   if constexpr (Listed<T>) {
@@ -60,7 +61,8 @@ json written(const T& v) {
     auto standard = standard_members<T>().begin();
     for_each_member(v, [&]<class Member>(std::string_view name, const Member& member) {
       json value = written(member);
-      if (std::same_as<Member, double> || (!is_empty(value) && value != *standard))
+      const bool says_nothing = is_empty(value) && value != false;
+      if (std::same_as<Member, double> || (!says_nothing && value != *standard))
         object[std::string(name)] = std::move(value);
       ++standard;
     });
