@@ -24,6 +24,7 @@ constexpr std::array kCommands{Command{reproduce_description, reproduce_command}
                                Command{check_description, check_command},
                                Command{sweep_description, sweep_command},
                                Command{fit_description, fit_command},
+                               Command{figure_description, figure_command},
                                Command{merge_description, merge_command},
                                Command{shard_description, shard_command},
                                Command{new_description, new_command},

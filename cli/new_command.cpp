@@ -16,9 +16,9 @@
 #include "commands.hpp"
 #include "dpsosp/core/errors.hpp"
 #include "dpsosp/core/files.hpp"
-#include "dpsosp/isolation/guest_process.hpp"
 #include "example_texts.hpp"
 #include "options.hpp"
+#include "python_package.hpp"
 
 namespace dpsosp {
 namespace {
@@ -64,16 +64,6 @@ std::string changed(std::string_view text, const Changes& changes) {
     text.remove_prefix(change == changes.end() ? 1 : change->first.size());
   }
   return out;
-}
-
-/// The folder of the package for Python: that of the installation, or of the checkout; else empty.
-std::string python_package() {
-  for (const fs::path& program : {fs::read_symlink("/proc/self/exe"), guest_program()})
-    for (const char* place : {"../share/dpsosp/python", "../../../python"})
-      if (const fs::path folder = program.parent_path() / place;
-          fs::exists(folder / "dpsosp/author.py"))
-        return fs::weakly_canonical(folder).string();
-  return {};
 }
 
 std::vector<Draft> program_drafts(const std::string& name) {
