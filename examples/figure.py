@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# From a sweep to a paper's figure. Cells begin with `# %%`: Jupyter, VS Code and Spyder run them one by one, and
+# From a sweep to a paper's figure. Cells stand between lines of percent signs: Jupyter, VS Code and Spyder run them one by one, and
 # `python3 examples/figure.py out/my-sweep` runs all. `dpsosp sweep examples/my-sweep.toml` writes that folder.
 
 # %% What is drawn: the folder of a sweep, and the package of this checkout.

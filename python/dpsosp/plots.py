@@ -444,8 +444,8 @@ def forest(frame: Any, axis: Optional[str] = None, *, part: Optional[str] = None
             ends = {get("claimed_low"), get("claimed_high")}
             ax.vlines([v for v in ends if math.isfinite(v)], k - 0.36, k + 0.36, color="#16191d", linewidth=1.8,
                       label="claimed", zorder=2)
-            ax.hlines(k - 0.36, *sorted(ends) if len(ends) == 2 and all(map(math.isfinite, ends)) else (math.nan, math.nan),
-                      color="#16191d", linewidth=1.2, zorder=2)
+            if len(ends) == 2 and all(map(math.isfinite, ends)):  # any exponent between the two
+                ax.hlines(k - 0.36, *sorted(ends), color="#16191d", linewidth=1.2, zorder=2)
             value = r.get("slope", r.get("value"))
             if isinstance(value, float) and math.isfinite(value):
                 colour = next((tone for start, tone in TONES.items() if word.startswith(start)), GUIDE)
