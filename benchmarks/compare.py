@@ -25,6 +25,9 @@ import scipy
 
 import peak_memory
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "python"))
+import dpsosp.plots as plots
+
 READS = ("glm_step", "random_rows")  # work and the probe that bounds it
 
 # Cost against size: the benchmark, what its argument is, and the exponent of the arithmetic count.
@@ -155,9 +158,27 @@ def main():
                for x, value in family(options.program, name)]
     scaling += [("threads", -1, x, value) for x, value in threads_of(options.dpsosp)]
     write(out / "scaling.csv", ("axis", "exponent", "size", "seconds"), scaling)
+    draw(scaling, out / "scaling.pdf")
     limits = [(name, ours(options.program, name)) for name in ("triad", "multiply_add")]
     limits.append(("memory", memory(options.dpsosp)))
     write(out / "limits.csv", ("name", "value"), limits)
+
+
+def draw(scaling, file):
+    """Seconds against records (clipped gradients, d = 32), dimension (4096 records), steps (noisy SGD, d = 16, batches of
+    64) and threads (a sweep, wall time), each with the exponent of the arithmetic count."""
+    panels = []
+    for axis, exponent in dict.fromkeys((axis, exponent) for axis, exponent, *_ in scaling):
+        points = {"measured": ["measured"], "size": [], "seconds": []}
+        for other, _, size, value in scaling:
+            if other == axis:
+                points["size"].append(size)
+                points["seconds"].append(value)
+        points["measured"] *= len(points["size"])
+        slope = numpy.polyfit(numpy.log(points["size"]), numpy.log(points["seconds"]), 1)[0]
+        panels.append({"kind": "rates", "of": points, "x": "size", "y": "seconds", "by": "measured", "claimed": exponent,
+                       "title": f"{axis}: {slope:.2f}, arithmetic {exponent}"})
+    plots.save(plots.figure(panels, columns=2), file)
 
 
 def write(path, header, rows):

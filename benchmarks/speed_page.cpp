@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// speed_page IN OUT: a page of the tables and figures of compare.py's speed.csv, scaling.csv and
-// limits.csv in IN.
+// speed_page IN OUT: a page of the tables of compare.py's speed.csv and limits.csv in IN.
 #include <algorithm>
 #include <cmath>
 #include <exception>
@@ -19,7 +18,6 @@
 #include "dpsosp/core/errors.hpp"
 #include "dpsosp/core/files.hpp"
 #include "dpsosp/experiments/provenance.hpp"
-#include "dpsosp/plots/figure.hpp"
 #include "dpsosp/plots/table.hpp"
 
 namespace dpsosp {
@@ -85,51 +83,6 @@ plots::Table ratios(const Rows& rows) {
   return t;
 }
 
-/// Least squares in logarithms.
-double exponent(const plots::Series& s) {
-  double x = 0, y = 0, xx = 0, xy = 0;
-  const auto n = static_cast<double>(s.x.size());
-  for (std::size_t k = 0; k < s.x.size(); ++k) {
-    const double u = std::log(s.x[k]), v = std::log(s.y[k]);
-    x += u, y += v, xx += u * u, xy += u * v;
-  }
-  return (n * xy - x * y) / (n * xx - x * x);
-}
-
-plots::Figure scaling(const Rows& rows) {
-  plots::Figure figure;
-  figure.id = "scaling";
-  figure.title = "Cost against size";
-  figure.caption =
-      "Seconds against records (clipped gradients, d = 32), dimension (clipped gradients of 4096 "
-      "records), steps (noisy SGD, d = 16, batches of 64) and threads (a sweep, wall time). "
-      "Dashed: "
-      "the exponent of the arithmetic count. The fit over all points is in each title.";
-  figure.columns = 2;
-  for (const auto& row : rows) {
-    const std::string& axis = row.at(0);
-    if (figure.panels.empty() || figure.panels.back().x.label != axis) {
-      plots::Panel panel;
-      panel.x = {.label = axis, .scale = plots::Scale::log};
-      panel.y = {.label = "seconds", .scale = plots::Scale::log};
-      panel.series = {{.label = "measured", .style = 0},
-                      {.label = "arithmetic", .style = 1, .dashed = true}};
-      figure.panels.push_back(std::move(panel));
-    }
-    plots::Panel& panel = figure.panels.back();
-    plots::Series &measured = panel.series[0], &count = panel.series[1];
-    measured.x.push_back(std::stod(row.at(2)));
-    measured.y.push_back(std::stod(row.at(3)));
-    count.x.push_back(measured.x.back());
-    count.y.push_back(measured.y.front() *
-                      std::pow(measured.x.back() / measured.x.front(), std::stod(row.at(1))));
-    panel.title = measured.x.size() > 1
-                      ? fmt::format("{}: {:.2f}, arithmetic {}", axis, exponent(measured), row[1])
-                      : axis;
-  }
-  return figure;
-}
-
 plots::Table limits(const Rows& rows) {
   plots::Table t;
   t.id = "limits";
@@ -153,14 +106,11 @@ plots::Table limits(const Rows& rows) {
 
 int write_page(const std::filesystem::path& in, const std::filesystem::path& out) {
   const Provenance here = provenance();
-  const std::filesystem::path figure = plots::write_pdf(scaling(rows_of(in / "scaling.csv")), out);
   const std::string text = fmt::format(
       "# dpsosp: speed\n\nRatios within one run; times of different runs or machines do not "
-      "compare. Computed by {} on {}. Cost against size: [{}]({}).\n\n{}\n{}",
+      "compare. Computed by {} on {}. Cost against size: [scaling.pdf](scaling.pdf).\n\n{}\n{}",
       to_string(here.build),
       here.cpu,
-      figure.filename().string(),
-      figure.filename().string(),
       plots::to_markdown(ratios(rows_of(in / "speed.csv"))),
       plots::to_markdown(limits(rows_of(in / "limits.csv"))));
   write_file(out / "speed.md", text);

@@ -8,9 +8,9 @@
 #include "choices.hpp"
 #include "commands.hpp"
 #include "dpsosp/core/errors.hpp"
+#include "dpsosp/plots/drawing.hpp"
 #include "names.hpp"
 #include "options.hpp"
-#include "python_package.hpp"
 
 namespace dpsosp {
 
@@ -38,8 +38,8 @@ const Description& figure_description() {
                    help_option()}}},
       .words = "file",
       .word_offers = {.names = sweep_names, .files = true},
-      .notes = {"Drawn by matplotlib from what the sweep left. For other labels or panels: "
-                "examples/figure.py."}};
+      .notes = {"Drawn by matplotlib from what the sweep left.",
+                "For labels or panels of your own: examples/figure.py."}};
   return description;
 }
 
@@ -52,15 +52,15 @@ int figure_command(const Arguments& arguments) {
   const fs::path file(words.front());
   const std::string name =
       fs::exists(file) || file.has_extension() ? file.stem().string() : the_sweep(words.front());
-  const fs::path page = fs::path(map["out"].as<std::string>()) / name / "index.json";
+  const fs::path out(map["out"].as<std::string>()), page = out / name / "index.json";
   if (!fs::exists(page))
-    throw InputError(fmt::format("figure: there is no {}; `dpsosp sweep {}` writes it first",
-                                 page.string(),
-                                 words.front()));
+    throw InputError(fmt::format(
+        "figure: there is no {}; `dpsosp sweep {}` writes it first", page.string(), words.front()));
   std::vector<std::string> draw{page.string()};
   if (words.size() == 2) draw.insert(draw.end(), {"--figure", "figure-" + words[1]});
   if (map.count("to") != 0) draw.insert(draw.end(), {"--to", map["to"].as<std::string>()});
-  return draw_instead(draw);
+  draw.insert(draw.end(), {"--cache", (out / ".figures").string()});
+  return plots::draw_instead(draw);
 }
 
 }  // namespace dpsosp

@@ -16,9 +16,9 @@
 #include "commands.hpp"
 #include "dpsosp/core/errors.hpp"
 #include "dpsosp/core/files.hpp"
+#include "dpsosp/plots/drawing.hpp"
 #include "example_texts.hpp"
 #include "options.hpp"
-#include "python_package.hpp"
 
 namespace dpsosp {
 namespace {
@@ -67,7 +67,7 @@ std::string changed(std::string_view text, const Changes& changes) {
 }
 
 std::vector<Draft> program_drafts(const std::string& name) {
-  const std::string package = python_package();
+  const std::string package = plots::python_package();
   const Changes changes{
       {"smith-2027/normalised-momentum-py", "mine/" + name},
       {"Normalised DP-SGD with momentum, the algorithm of examples/algorithm in Python.",

@@ -152,11 +152,18 @@ int print_plan(const Catalogue& catalogue, const ReproduceOptions& options) {
   return 0;
 }
 
-/// Writes the pages, with PDF where `--print` asks for it.
+/// How pages are written: with figures as PDF, too, where `--print` asks for it.
+report::WriteOptions pages_of(const po::variables_map& map, const Reproduced& reproduced) {
+  std::vector<std::string> formats{"svg"};
+  if (map.count("print") != 0) formats.emplace_back("pdf");
+  return {.formats = std::move(formats),
+          .cache = reproduced.out / ".figures",
+          .notice = [](const std::string& line) { std::cerr << line << '\n'; }};
+}
+
 WriteReport writer(const po::variables_map& map) {
-  const report::WriteOptions options{.print = map.count("print") != 0};
-  return [options](const Reproduced& reproduced) {
-    return report::write_report(reproduced, reproductions(), options);
+  return [map](const Reproduced& reproduced) {
+    return report::write_report(reproduced, reproductions(), pages_of(map, reproduced));
   };
 }
 
@@ -317,9 +324,9 @@ int report_command(const Arguments& arguments) {
     });
   }
   if (!stores.empty()) o.store = stores.back();
-  const report::WriteOptions pages{.print = map.count("print") != 0};
   return print_place(reproduce(catalogue, o, [&](const Reproduced& r) {
     if (map.count("quiet") == 0) note_unfinished(r);
+    const report::WriteOptions pages = pages_of(map, r);
     if (map.count("paper") != 0)
       return report::write_paper(
           report::site_of(r, reproductions()), map["paper"].as<std::string>(), pages);

@@ -498,9 +498,11 @@ int sweep_command(const Arguments& arguments) {
   warn_of_ends(sweep);
   const report::SweepSource source{map["file"].as<std::vector<std::string>>().front(),
                                    from_word<Scale>(map["scale"].as<std::string>())};
-  const auto notice = [](const std::string& line) { std::cerr << "sweep: " << line << '\n'; };
-  for (const auto& written :
-       report::write_sweep(store, Runs(runs), sweep, source, tables, {.print = true}, notice))
+  const report::WriteOptions pages{
+      .formats = {"svg", "pdf"}, .cache = out / ".figures", .notice = [](const std::string& line) {
+        std::cerr << "sweep: " << line << '\n';
+      }};
+  for (const auto& written : report::write_sweep(store, Runs(runs), sweep, source, tables, pages))
     std::cout << written.string() << '\n';
   const auto failed = [](const StoredRun& run) { return run.status == RunStatus::failed; };
   if (std::ranges::all_of(runs, failed))

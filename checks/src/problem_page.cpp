@@ -8,10 +8,13 @@
 #include <string_view>
 
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
+#include "dpsosp/core/errors.hpp"
 #include "dpsosp/core/factorisation.hpp"
 #include "dpsosp/core/files.hpp"
 #include "dpsosp/plots/contour.hpp"
+#include "dpsosp/plots/drawing.hpp"
 #include "dpsosp/problems/problem.hpp"
 #include "dpsosp/problems/registry.hpp"
 
@@ -124,6 +127,25 @@ plots::ContourMap picture(const ProblemFamily& family, Index points) {
   return map;
 }
 
+/// A panel as dpsosp.draw takes it.
+nlohmann::json panel_of(const plots::ContourMap& map) {
+  const auto rounded = [](double v) { return std::stod(fmt::format("{:.9g}", v)); };
+  nlohmann::json x, y, values, points = nlohmann::json::array();
+  for (const double v : map.x) x.push_back(rounded(v));
+  for (Index i = 0; i < map.y.size(); ++i) {
+    y.push_back(rounded(map.y[i]));
+    nlohmann::json row;
+    for (Index j = 0; j < map.x.size(); ++j) row.push_back(rounded(map.values(i, j)));
+    values.push_back(std::move(row));
+  }
+  for (const plots::MapPoint& p : map.points)
+    points.push_back({{"label", p.label}, {"style", p.style}, {"x", p.x}, {"y", p.y}});
+  return {{"kind", "contour"},
+          {"of", {{"x", std::move(x)}, {"y", std::move(y)}, {"values", std::move(values)}}},
+          {"labels", {map.x_label, map.y_label}},
+          {"points", std::move(points)}};
+}
+
 }  // namespace
 
 std::string settings_table(const Fields& fields) {
@@ -191,14 +213,24 @@ std::string problem_page() {
 }
 
 std::vector<fs::path> write_problem_page(const fs::path& folder) {
-  const fs::path pictures = folder / "problems";
+  const fs::path pictures = folder / "problems", described = folder / ".pictures.json";
   ensure_writable_folder(pictures);
   std::vector<fs::path> written;
+  nlohmann::json figures = nlohmann::json::array();
   for (const ProblemEntry& entry : problem_registry()) {
     const auto family = entry.create();
-    if (const auto map = problem_picture(*family, 91))
-      written.push_back(plots::write_contour_map(*map, pictures));
+    const auto map = problem_picture(*family, 91);
+    if (!map) continue;
+    written.push_back(pictures / (map->id + ".svg"));
+    figures.push_back({{"id", map->id},
+                       {"title", map->title},
+                       {"panels", {panel_of(*map)}},
+                       {"to", {fmt::format("problems/{}.svg", map->id)}}});
   }
+  write_file(described, nlohmann::json{{"figures", std::move(figures)}}.dump());
+  const std::vector<std::string> reasons = plots::draw({described.string(), "--cache", "none"});
+  fs::remove(described);
+  if (!reasons.empty()) throw InputError(reasons.front());
   write_file(folder / "problems.md", problem_page());
   written.push_back(folder / "problems.md");
   return written;

@@ -28,7 +28,7 @@ void check_axis(const std::string& where, const Axis& axis) {
     reject(where, "range", fmt::format("[{}, {}]", low, high), "wider than rounding");
 }
 
-// Gnuplot silently drops values close to the largest double.
+// What is drawn needs room above the values.
 void check_value(const std::string& where, std::string_view name, double value, const Axis& axis) {
   if (!(std::abs(value) < 1e300)) reject(where, name, value, "a finite number below 1e300 in size");
   if (axis.scale == Scale::log && !(value > 1e-300))
@@ -40,13 +40,7 @@ void check_length(const std::string& where, std::string_view name, std::size_t n
     reject(where, fmt::format("length of {}", name), fmt::format("{}", n), fmt::format("{}", x));
 }
 
-void check_style(const std::string& where, std::size_t style) {
-  if (style >= styles)
-    reject(where, "style", fmt::format("{}", style), fmt::format("in [0, {})", styles));
-}
-
 void check_series(const std::string& where, const Series& s, const Panel& panel) {
-  check_style(where, s.style);
   check_length(where, "y", s.y.size(), s.x.size());
   check_length(where, "high", s.high.size(), s.low.size());
   if (!s.low.empty()) check_length(where, "low", s.low.size(), s.x.size());
@@ -75,7 +69,6 @@ void check_panel(const std::string& where, const Panel& panel) {
     check_series(fmt::format("{}, series '{}'", where, s.label), s, panel);
   for (const Marker& m : panel.markers) {
     const std::string in_marker = fmt::format("{}, marker '{}'", where, m.label);
-    check_style(in_marker, m.style);
     check_inside(in_marker, "x", m.x, panel.x);
     check_inside(in_marker, "y", m.y, panel.y);
   }

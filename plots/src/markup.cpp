@@ -238,20 +238,6 @@ void move_base_to_math(std::vector<Unit>& units) {
   for (auto unit = units.rbegin(); unit != units.rend() && digit(*unit); ++unit) unit->math = true;
 }
 
-std::string gnuplot_escape(std::string_view text) {
-  std::string out;
-  for (const char c : text) {
-    if (is_control(c)) {
-      out += ' ';
-      continue;
-    }
-    if (std::string_view("\\{}_^@&~").find(c) != std::string_view::npos) out += '\\';
-    if (c == '\'') out += '\'';
-    out += c;
-  }
-  return out;
-}
-
 }  // namespace
 
 std::string plain_text(std::string_view text) {
@@ -297,19 +283,6 @@ std::string latex_text(std::string_view text) {
   }
   if (!math.empty()) out += "$" + math + "$";
   return out;
-}
-
-std::string gnuplot_text(std::string_view text) {
-  std::string out = "'";
-  for (const Piece& piece : pieces(text)) {
-    const std::string escaped = gnuplot_escape(piece.text);
-    if (piece.kind == Kind::text) {
-      out += escaped;
-    } else {
-      out += (piece.kind == Kind::subscript ? "_{" : "^{") + escaped + "}";
-    }
-  }
-  return out + "'";
 }
 
 }  // namespace dpsosp::plots

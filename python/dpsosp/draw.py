@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Draws the figures of a description, all in one process: python3 -m dpsosp.draw FILE... [--figure ID] [--to FILE].
 
-A description is JSON or TOML with `figures`, a list of
+A description is JSON or TOML with `figures`, a list of (or with one `figure`, which is called as the file is)
 
     id        the name of its files where `to` is not given, beside the description
     panels    each as `dpsosp` writes it (series, markers, lines, axes), or a call of a function of dpsosp.plots:
@@ -31,6 +31,7 @@ from typing import Any, Iterator, Mapping, Optional, Sequence
 
 INSTALL = "install python3-matplotlib (pip install matplotlib), version 3.6 or later"
 FORMATS = (".svg", ".pdf", ".png")
+MOST_KEPT = 2000  # drawings in a cache
 HERE = pathlib.Path(__file__).parent
 
 
@@ -79,24 +80,46 @@ def draw(files: Sequence[str], only: Optional[str], to: Sequence[str], formats: 
     if to and len(jobs) != 1:
         ids = ", ".join(f.get("id", "") for _, f, *_ in jobs)
         raise Refused(f"--to writes one figure, expected --figure with one of {ids or 'none'}")
+    refused = []
     for place, f, methods, rates, targets in jobs:
+        try:
+            yield from _drawn(place, f, methods, rates, targets, cache)
+        except Refused as e:
+            refused.append(str(e))
+    if refused:
+        raise Refused("\nfigures: ".join(refused))
+
+
+def _drawn(place: pathlib.Path, f: Mapping[str, Any], methods: Sequence[str], rates: Sequence[Mapping[str, Any]],
+           targets: Sequence[pathlib.Path], cache: pathlib.Path) -> Iterator[str]:
+    try:
         panels = [_panel(p, place.parent, rates) for p in _panels(f)]
-        digest = _digest(place.parent, panels, f, methods)
+        digest = _digest(panels, f, methods)
         missing = {t.suffix for t in targets if not (cache / (digest + t.suffix)).is_file()}
         if missing:
-            from . import plots
-            try:
-                made = plots.figure(panels, f.get("columns", 3), methods)
-                plots.save(made, *(cache / (digest + ending) for ending in sorted(missing)),
-                           title=_plain(f.get("title", "")), alternative=_plain(_alternative(f)))
-            except (KeyError, TypeError, ValueError, OSError) as e:
-                raise Refused(f"{place}: figure '{f.get('id', '')}': {e.args[0] if e.args else e}") from e
+            plots = _plots()
+            made = plots.figure(panels, f.get("columns", 3), methods)
+            plots.save(made, *(cache / (digest + ending) for ending in sorted(missing)),
+                       title=_plain(f.get("title", "")), alternative=_plain(_alternative(f)))
         for target in targets:
+            kept = cache / (digest + target.suffix)
+            os.utime(kept)
             target.parent.mkdir(parents=True, exist_ok=True)
             beside = target.with_name(f".{target.name}.part")
-            shutil.copyfile(cache / (digest + target.suffix), beside)
+            shutil.copyfile(kept, beside)
             beside.replace(target)
             yield str(target)
+    except (KeyError, TypeError, ValueError, OSError) as e:
+        raise Refused(f"{place}: figure '{f.get('id', '')}': {e.args[0] if len(e.args) == 1 else e}") from e
+
+
+def _plots() -> Any:
+    """The module that draws. A matplotlib that is broken is as good as none."""
+    try:
+        from . import plots
+    except (Exception, SystemExit) as e:
+        raise ImportError(str(e).split("\n")[0] or type(e).__name__) from e
+    return plots
 
 
 def _description(file: pathlib.Path) -> tuple[pathlib.Path, Mapping[str, Any]]:
@@ -112,8 +135,10 @@ def _description(file: pathlib.Path) -> tuple[pathlib.Path, Mapping[str, Any]]:
         raise Refused(f"{file}: {e.strerror if isinstance(e, OSError) else e}") from None
     if not isinstance(about, dict):
         raise Refused(f"{file}: no description, which has `figures`")
-    if about.get("forest"):
-        about = {**about, "figures": [*about.get("figures", ()), *_forest(about["forest"])]}
+    if about.get("figure"):
+        about = {**about, "figures": [{**about["figure"], "id": file.stem}]}
+    if about.get("forest") and not about.get("figures"):
+        about = {**about, "figures": _forest(about["forest"])}
     return file, about
 
 
@@ -154,7 +179,7 @@ def _plain(markup: str) -> str:
     return markup.replace("_{", "_").replace("^{", "^").replace("}", "")
 
 
-def _digest(folder: pathlib.Path, panels: Any, f: Mapping[str, Any], methods: Any) -> str:
+def _digest(panels: Any, f: Mapping[str, Any], methods: Any) -> str:
     """Of all that decides the bytes of a figure."""
     try:
         versions = [importlib.metadata.version(name) for name in ("matplotlib", "numpy")]
@@ -192,6 +217,14 @@ def _cache(asked: Optional[str]) -> Iterator[pathlib.Path]:
         os.environ["MPLCONFIGDIR"] = str(folder)
         logging.getLogger("matplotlib").setLevel(logging.ERROR)  # that it looks for fonts, once, is no message
         yield folder
+        _prune(folder)
+
+
+def _prune(folder: pathlib.Path) -> None:
+    """Removes what was not used for longest."""
+    kept = [file for file in folder.iterdir() if file.suffix in FORMATS]
+    for file in sorted(kept, key=lambda file: file.stat().st_mtime)[:-MOST_KEPT]:
+        file.unlink(missing_ok=True)
 
 
 if __name__ == "__main__":

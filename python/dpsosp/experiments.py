@@ -260,7 +260,7 @@ class Figure:
         return self.file.read_text(encoding="utf-8")
 
     def save(self, to: Path) -> pathlib.Path:
-        """A copy as .svg, or as .pdf where the program drew one (gnuplot; `--print` in reports)."""
+        """A copy as .svg, or as .pdf where the program drew one (sweeps; `--print` in reports)."""
         target = pathlib.Path(to)
         source = self.file.with_suffix(target.suffix)
         if target.suffix not in (".svg", ".pdf") or not source.is_file():

@@ -36,13 +36,14 @@ Columns = dict[str, list]
 STYLE = pathlib.Path(__file__).with_name("dpsosp.mplstyle")
 GUIDE = "#555555"
 MARKERS = "osD^vPXh<>p"
-DASHES: tuple = ("-", (0, (5, 1.4)), (0, (1.2, 1.2)), (0, (6, 1.4, 1.2, 1.4)))
-GUIDES: tuple = ((0, (2, 2)), (0, (6, 2, 1, 2)), (0, (8, 3)), (0, (1, 3)), (0, (3, 1, 1, 1, 1, 1)))
+GUIDES: tuple = ((0, (1.5, 1.8)), (0, (5, 2.5)), (0, (6, 2, 1, 2)), (0, (1, 3.5)), (0, (3, 1, 1, 1, 1, 1)))
 FEW = 24  # points of a curve that has a mark and a bar at each
 TEXTS = {"arm", "axis", "key", "label", "metric", "part", "reason", "run", "status", "sweep", "unit", "use", "verdict"}
 WORDS = {"records": "records n", "dimension": "dimension d", "epsilon": "ε", "delta": "δ"}
 TONES = {"confirmed": "#08735a", "bound met": "#08735a", "as claimed": "#08735a", "better": "#08735a",
          "refuted": "#b3261e", "slip": "#b3261e", "worse": "#b3261e", "open": "#c67c00"}
+
+SHAPES = {"open": "^", "refuted": "s", "slip": "s", "worse": "s"}  # other words: a disc
 
 
 # --- data -------------------------------------------------------------------------------------------------------------
@@ -118,14 +119,18 @@ def text(markup: str) -> str:
 
 
 def look(style: int) -> dict[str, Any]:
-    """Colour, mark and dashes of curve `style`; the colours are those of the style sheet in use."""
-    colours = matplotlib.rcParams["axes.prop_cycle"].by_key()["color"]
-    return {"color": colours[style % len(colours)], "marker": MARKERS[style % len(MARKERS)],
-            "linestyle": DASHES[style // len(colours) % len(DASHES)]}
+    """Colour and mark of curve `style`; the colours are those of the style sheet in use. Dashed lines are no curves."""
+    colours = _colours()
+    return {"color": colours[style % len(colours)], "marker": MARKERS[(style + style // len(colours)) % len(MARKERS)]}
+
+
+def _colours() -> list:
+    return matplotlib.rcParams["axes.prop_cycle"].by_key()["color"]
 
 
 def looks(panels: Sequence[Mapping[str, Any]], methods: Sequence[str] = ()) -> dict[str, int]:
-    """A style for each label of a figure. A method has that of its place in `methods`, where it is free."""
+    """A style for each label of a figure. A method has the colour of its place in `methods`; its further curves have
+    other marks, and after four other colours."""
     found: dict[str, int] = {}
     for panel in panels:
         for s in panel.get("series", ()):
@@ -133,9 +138,28 @@ def looks(panels: Sequence[Mapping[str, Any]], methods: Sequence[str] = ()) -> d
                 continue
             key = s.get("algorithm", "")
             style = methods.index(key) if key in methods else s.get("style", 0)
+            tried = 0
             while style in found.values():
-                style += 1
+                tried += 1
+                style += len(_colours()) if key in methods and tried < 4 else 1
             found[s.get("label", "")] = style
+    return found
+
+
+def guides_of(panels: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """Dashes of the guides of a figure: dots for claims, dashes for what schedules solved for, then others."""
+    found: dict[str, Any] = {}
+    others = 0
+    for label in (s.get("label", "") for panel in panels for s in panel.get("series", ()) if s.get("dashed")):
+        if label in found:
+            continue
+        if label.endswith("solved α"):
+            found[label] = GUIDES[1]
+        elif label.startswith("claimed") and GUIDES[0] not in found.values():
+            found[label] = GUIDES[0]
+        else:
+            found[label] = GUIDES[2 + others % 3]
+            others += 1
     return found
 
 
@@ -144,10 +168,10 @@ def panel(data: Mapping[str, Any], ax: Any = None, *, methods: Sequence[str] = (
     """Curves with intervals, reference lines and markers: one panel as `dpsosp` writes it to JSON."""
     with _style(ax):
         ax = ax or _new_axes()
-        return _panel(ax, data, looks([data], methods) if styles is None else styles)
+        return _panel(ax, data, looks([data], methods) if styles is None else styles, guides_of([data]))
 
 
-def _panel(ax: Any, data: Mapping[str, Any], styles: Mapping[str, int]) -> Any:
+def _panel(ax: Any, data: Mapping[str, Any], styles: Mapping[str, int], guides: Mapping[str, Any]) -> Any:
     x_axis, y_axis = data.get("x", {}), data.get("y", {})
     log_x, log_y = x_axis.get("scale") == "log", y_axis.get("scale") == "log"
     left_out: "collections.Counter[str]" = collections.Counter()
@@ -155,15 +179,13 @@ def _panel(ax: Any, data: Mapping[str, Any], styles: Mapping[str, int]) -> Any:
     curves = [_cleaned(s, log_x, log_y, left_out) for s in data.get("series", ())]
     positive = [v for c in curves for v in (*c["y"], *c.get("low", ())) if v > 0]
     floor = min(positive, default=1.0) / 1.3
-    colours = {s.get("style", 0): look(styles[s.get("label", "")])["color"]
-               for s in data.get("series", ()) if not s.get("dashed")}
-    guides: dict[str, int] = {}
+    shapes = {s.get("style", 0): look(styles[s.get("label", "")]) for s in data.get("series", ()) if not s.get("dashed")}
     for c in sorted(curves, key=lambda c: not c.get("dashed", False)):
         label = text(c.get("label", ""))
         if c.get("dashed"):
-            dash = GUIDES[guides.setdefault(label, len(guides)) % len(GUIDES)]
-            ax.plot(c["x"], c["y"], color=colours.get(c.get("style", 0), GUIDE), linewidth=1.1, linestyle=dash, label=label,
-                    zorder=2.2, marker="")
+            colour = shapes.get(c.get("style", 0), {"color": GUIDE})["color"]
+            ax.plot(c["x"], c["y"], color=colour, linewidth=1.1, linestyle=guides[c.get("label", "")], label=label, zorder=2.2,
+                    marker="")
         else:
             _curve(ax, c, look(styles[c.get("label", "")]), label, floor if log_y else None, left_out)
     for k, line in enumerate(data.get("lines", ())):
@@ -171,7 +193,7 @@ def _panel(ax: Any, data: Mapping[str, Any], styles: Mapping[str, int]) -> Any:
         draw(line["value"], color=GUIDE, linewidth=1, linestyle=GUIDES[(k + 2) % len(GUIDES)],
              label=text(line.get("label", "")), zorder=1.8)
     for m in data.get("markers", ()):
-        shape = look(m.get("style", 0))
+        shape = shapes.get(m.get("style", 0)) or look(m.get("style", 0))
         ax.plot([m["x"]], [m["y"]], linestyle="", marker=shape["marker"], color=shape["color"], zorder=4)
         ax.plot([m["x"]], [m["y"]], linestyle="", marker="o", markersize=9, fillstyle="none", color="#222222",
                 label=text(m.get("label", "")), zorder=4)
@@ -234,7 +256,7 @@ def _set_axis(ax: Any, name: str, axis: Mapping[str, Any]) -> None:
     if axis.get("scale") == "log":
         (ax.set_xscale if name == "x" else ax.set_yscale)("log")
     if axis.get("range"):
-        (ax.set_xlim if name == "x" else ax.set_ylim)(*axis["range"])
+        (ax.set_xlim if name == "x" else ax.set_ylim)(*_with_room(*axis["range"], axis.get("scale") == "log"))
     low, high = ax.get_xlim() if name == "x" else ax.get_ylim()
     of = ax.xaxis if name == "x" else ax.yaxis
     of.set_major_formatter(ticker.FuncFormatter(lambda v, _: number(v)))
@@ -244,10 +266,25 @@ def _set_axis(ax: Any, name: str, axis: Mapping[str, Any]) -> None:
     if decades < 0.7:
         of.set_major_locator(ticker.MaxNLocator(5, steps=[1, 2, 5, 10]))
         return of.set_minor_locator(ticker.NullLocator())
-    wide = low < 1e-3 or high >= 1e4
-    of.set_major_locator(ticker.LogLocator(subs=(1, 2, 5) if decades < (1.4 if wide else 1.8) else (1,), numticks=7))
-    of.set_minor_locator(ticker.LogLocator(subs=range(2, 10), numticks=12))
+    tens = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
+    seen = {subs: sum(low <= m * 10.0**k <= high for k in tens for m in subs) for subs in ((1,), (1, 3), (1, 2, 5))}
+    of.set_major_locator(ticker.LogLocator(subs=next((s for s, count in seen.items() if count >= 3), (1, 2, 5)), numticks=7))
+    of.set_minor_locator(_Between(subs=range(2, 10) if decades < 3 else (2, 5), numticks=12))
     of.set_minor_formatter(ticker.NullFormatter())
+
+
+def _with_room(low: float, high: float, log: bool) -> tuple[float, float]:
+    """A range with room for lines and marks at its ends."""
+    room = 0.015
+    return (low * (low / high) ** room, high * (high / low) ** room) if log else (low - room * (high - low), high + room * (high - low))
+
+
+class _Between(ticker.LogLocator):
+    """Ticks that are seen alone: each takes a millisecond."""
+
+    def tick_values(self, low: float, high: float) -> Any:
+        values = super().tick_values(low, high)
+        return values[(values >= low) & (values <= high)]
 
 
 def _fitting(markup: str, length: float, ax: Any, letter: float = 5.2) -> str:
@@ -256,7 +293,11 @@ def _fitting(markup: str, length: float, ax: Any, letter: float = 5.2) -> str:
 
 
 def _wrapped(words: str, width: int) -> str:
-    return "\n".join(textwrap.wrap(words, width, break_on_hyphens=False, break_long_words=False))
+    def lines(most: int) -> list:
+        return textwrap.wrap(words, most, break_on_hyphens=False, break_long_words=False)
+    first = lines(width)
+    even = lines(len(words) // max(1, len(first)) + 4)
+    return "\n".join(even if len(even) == len(first) else first)
 
 
 def number(value: float, digits: int = 4) -> str:
@@ -274,7 +315,7 @@ def _below(ax: Any, slopes: Sequence[Any], notes: Sequence[str]) -> None:
     """What stands under the axis: a line for each slope that was measured, and what is not drawn."""
     used = 35 + 11 * ax.get_xlabel().count("\n")
     shift = transforms.ScaledTranslation(0, -used / 72, ax.figure.dpi_scale_trans)
-    lines = [Line2D([], [], label=slope_text(s["slope"]), markeredgecolor="white", **shape) for s, shape in slopes]
+    lines = [Line2D([], [], label=_named(s, len(slopes) > 1), markeredgecolor="white", **shape) for s, shape in slopes]
     lines += [Line2D([], [], linestyle="", label=_wrapped("Not drawn: " + "; ".join(notes), 52))] if notes else []
     if lines:
         legend = ax.legend(handles=lines, loc="upper left", bbox_to_anchor=(0, 0), bbox_transform=ax.transAxes + shift,
@@ -282,6 +323,14 @@ def _below(ax: Any, slopes: Sequence[Any], notes: Sequence[str]) -> None:
         legend.set_gid("below")
         ax.legend_ = None
         ax.add_artist(legend).set_clip_on(False)  # a legend of the user's does not take its place
+
+
+def _named(series: Mapping[str, Any], named: bool) -> str:
+    """A slope, after the name of its curve where there are several."""
+    slope = slope_text(series["slope"])
+    if not named or not series.get("label"):
+        return slope
+    return f"{text(series['label'])}{': ' if len(series['label']) + len(slope) < 44 else chr(10)}{slope}"
 
 
 def notes_of(ax: Any) -> str:
@@ -451,7 +500,7 @@ def forest(frame: Any, axis: Optional[str] = None, *, part: Optional[str] = None
                 colour = next((tone for start, tone in TONES.items() if word.startswith(start)), GUIDE)
                 hollow = word.startswith(("bound met", "slip", "vacuous"))
                 ax.hlines(k, get("low"), get("high"), color=colour, linewidth=1.6, zorder=3)
-                ax.plot([value], [k], marker="o", linestyle="", color=colour, markersize=5, zorder=4,
+                ax.plot([value], [k], marker=next((m for start, m in SHAPES.items() if word.startswith(start)), "o"), linestyle="", color=colour, markersize=5, zorder=4,
                         markerfacecolor="white" if hollow else colour, label=f"measured: {word}" if word else "measured")
         _rows_axis(ax, [str(r.get("label", r.get("arm", ""))) for r in rows])
         ax.set_xlabel(f"exponent in {_words(axis)}" if axis else "exponent")
@@ -510,8 +559,9 @@ def ecdf(frame: Any, value: str, by: Optional[str] = None, *, log: bool = False,
 
 
 def contour(frame: Any, x: str = "x", y: str = "y", z: str = "value", *, points: Sequence[Mapping[str, Any]] = (),
-            levels: int = 26, label: str = "F", ax: Any = None) -> Any:
-    """Level lines at quantiles of the values, so that equal areas lie between neighbours, and marked points.
+            labels: Sequence[str] = (), levels: int = 26, label: str = "F", ax: Any = None) -> Any:
+    """Level lines at quantiles of the values, so that equal areas lie between neighbours, and marked points. `labels` are
+    those of the axes, `label` that of the values.
 
     A frame of rows x, y, value on a grid, or a mapping of x (m), y (n) and `values` (n × m).
     """
@@ -532,6 +582,8 @@ def contour(frame: Any, x: str = "x", y: str = "y", z: str = "value", *, points:
         bar = ax.figure.colorbar(lines, cax=ax.inset_axes([1.03, 0, 0.035, 1]), ticks=at[::5])
         bar.ax.set_yticklabels([f"{v:.3g}".replace("-", "−") for v in at[::5]])
         bar.set_label(text(label))
+        for name, axis_label in zip("xy", labels):
+            _set_axis(ax, name, {"label": axis_label})
         seen: set[str] = set()
         for p in points:
             shape = look(p.get("style", 0) + 1)
@@ -575,11 +627,11 @@ def figure(panels: Sequence[Mapping[str, Any]], columns: int = 3, methods: Seque
         lines = max([len(p["of"]) for p in panels if p.get("kind") == "forest" and isinstance(p["of"], list)], default=0)
         size = (2.5 if columns > 1 else 3.9, 0.27 * lines + 0.1 if lines else 1.95 if columns > 1 else 2.7)
         made = Figure(figsize=(columns * size[0], rows * size[1]))
-        styles = looks(panels, methods)
+        styles, guides = looks(panels, methods), guides_of(panels)
         for k, data in enumerate(panels):
             ax = made.add_axes([k % columns / columns, 1 - (k // columns + 1) / rows, 1 / columns, 1 / rows], label=str(k))
             if "kind" not in data:
-                _panel(ax, data, styles)
+                _panel(ax, data, styles, guides)
                 continue
             options = {name: value for name, value in data.items() if name not in ("kind", "of", "title")}
             KINDS[data["kind"]](data["of"], ax=ax, **options)
@@ -597,12 +649,17 @@ def _arrange(made: Figure, columns: int, size: tuple[float, float]) -> None:
     panels, gap, outer, dpi = made.axes, 0.14, 0.06, made.dpi
     rows = -(-len(panels) // columns)
     sides = np.zeros((4, max(columns, rows)))  # left and right of columns, above and below rows
+    minor = [(axis, axis.get_minor_locator()) for ax in panels for axis in (ax.xaxis, ax.yaxis)]
+    for axis, _ in minor:  # they take no room, and more time than all else
+        axis.set_minor_locator(ticker.NullLocator())
     for k, ax in enumerate(panels):
         box, around = ax.bbox, ax.get_tightbbox(renderer)
         column, row = k % columns, k // columns
         for side, at, room in ((0, column, box.x0 - around.x0), (1, column, around.x1 - box.x1),
                                (2, row, around.y1 - box.y1), (3, row, box.y0 - around.y0)):
             sides[side, at] = max(sides[side, at], room / dpi)
+    for axis, locator in minor:
+        axis.set_minor_locator(locator)
     width = float(sides[:2, :columns].sum()) + columns * size[0] + (columns - 1) * gap + 2 * outer
     below = legend(made, width)
     box = below.get_window_extent(renderer) if below else None
@@ -652,6 +709,10 @@ def save(of: Any, *files: Path, title: str = "", alternative: str = "") -> None:
             beside = file.with_name(f".{file.name}.part")
             kept = {k: v for k, v in metadata[file.suffix].items() if v != ""}
             made.savefig(beside, format=file.suffix[1:], metadata=kept)
+            if file.suffix == ".svg":  # hundredths of a point are as exact as any screen
+                short = re.sub(r' d="[^"]*"|<use [^>]*>', lambda m: re.sub(r"(\.\d\d)\d+", r"\1", m[0]).replace("\n", " "),
+                               beside.read_text(encoding="utf-8"))
+                beside.write_text(re.sub(r"\n\s*(?=<(?:use|path|/g|/defs))", "", short), encoding="utf-8")
             beside.replace(file)
 
 

@@ -45,7 +45,7 @@ step() {
 step root './run reproduce --scale smoke'
 step root './run test'
 in_root 'apt-get install --yes --no-install-recommends sudo
-  apt-get remove --yes gnuplot-nox
+  apt-get remove --yes python3-matplotlib
   useradd --create-home guest
   echo "guest ALL=(ALL) NOPASSWD: ALL" >/etc/sudoers.d/guest
   chown -R guest: /srv/dpsosp'

@@ -1,19 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "dpsosp/plots/figure.hpp"
 
-#include <algorithm>
 #include <cmath>
-#include <filesystem>
 #include <limits>
 
-#include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <rapidcheck.h>
 
-#include "dpsosp/core/files.hpp"
+#include "dpsosp/plots/axis_layout.hpp"
 #include "markup_text.hpp"
 #include "sample_report.hpp"
-#include "scratch_folder.hpp"
 
 namespace dpsosp::plots::figure_test {
 namespace {
@@ -32,26 +28,6 @@ Figure one_curve(Series series, Scale scale = Scale::linear) {
 
 std::string refusal(const Figure& figure) {
   return message_of([&] { check(figure); });
-}
-
-// The blocks of a data file: its text between two empty lines, comments left out.
-std::vector<std::string> blocks(const std::string& data) {
-  std::vector<std::string> result;
-  std::size_t begin = 0;
-  while (begin < data.size()) {
-    const std::size_t end = std::min(data.find("\n\n\n", begin), data.size());
-    std::string block = data.substr(begin, end - begin);
-    block.erase(0, block.find('\n') + 1);
-    result.push_back(block);
-    begin = end + 3;
-  }
-  return result;
-}
-
-std::pair<double, double> range_in(const std::string& script, const std::string& axis) {
-  const std::size_t begin = script.find("set " + axis + "range [") + axis.size() + 11;
-  const std::size_t colon = script.find(':', begin);
-  return {std::stod(script.substr(begin)), std::stod(script.substr(colon + 1))};
 }
 
 TEST(Figure, RejectsNonPositiveValuesOnLogAxis) {
@@ -88,11 +64,10 @@ TEST(Figure, RejectsValuesThatCannotBeDrawn) {
   EXPECT_EQ(refusal(figure), "");
 }
 
-TEST(Figure, RejectsBadLengthsBandsStylesAndRanges) {
+TEST(Figure, RejectsBadLengthsBandsAndRanges) {
   EXPECT_NE(refusal(one_curve({.x = {1, 2}, .y = {1}})), "");
   EXPECT_NE(refusal(one_curve({.x = {1}, .y = {1}, .low = {1}})), "");
   EXPECT_NE(refusal(one_curve({.x = {1}, .y = {1}, .low = {2}, .high = {1}})), "");
-  EXPECT_NE(refusal(one_curve({.style = styles, .x = {1}, .y = {1}})), "");
   Figure figure = one_curve({.x = {1}, .y = {1}});
   figure.panels[0].y.range = {2, 1};
   EXPECT_NE(refusal(figure), "");
@@ -112,55 +87,6 @@ TEST(Figure, RequiresOneStylePerLabelAcrossPanels) {
   EXPECT_EQ(refusal(figure), "");
 }
 
-TEST(Figure, BreaksCurveAtNan) {
-  const Series gap{.label = "s", .x = {1, 2, 3, 4, 5, 6}, .y = {1, 2, nan, nan, 5, 6}};
-  EXPECT_EQ(blocks(gnuplot_data(one_curve(gap)))[0], "1 1\n2 2\n\n5 5\n6 6");
-  const Series whole{.label = "s", .x = {1, 2, 3}, .y = {1, 2, 3}};
-  EXPECT_EQ(blocks(gnuplot_data(one_curve(whole)))[0], "1 1\n2 2\n3 3");
-  const Series band{.x = {1, 2, 3}, .y = {1, 2, 3}, .low = {0, nan, 2}, .high = {2, 3, 4}};
-  EXPECT_EQ(blocks(gnuplot_data(one_curve(band)))[0], "1 1 0 2\n\n3 3 2 4");
-}
-
-TEST(Figure, DrawsIsolatedPointsAsPoints) {
-  Series s{.label = "s", .dashed = true, .x = {}, .y = {}};
-  for (int i = 0; i < 100; ++i) {
-    s.x.push_back(i);
-    s.y.push_back(i == 49 || i == 51 ? nan : i);
-  }
-  const auto data = blocks(gnuplot_data(one_curve(s)));
-  ASSERT_EQ(data.size(), 2U);
-  EXPECT_EQ(data[1], "50 50\n");
-}
-
-TEST(Figure, WritesEveryDataPointOnce) {
-  EXPECT_TRUE(rc::check([](const std::vector<int>& draws, unsigned style) {
-    Series s{.label = "s", .style = style % styles};
-    std::size_t shown = 0;
-    for (std::size_t i = 0; i < draws.size(); ++i) {
-      s.x.push_back(static_cast<double>(i));
-      s.y.push_back(draws[i] % 3 == 0 ? nan : draws[i]);
-      shown += draws[i] % 3 == 0 ? 0U : 1U;
-    }
-    const auto data = blocks(gnuplot_data(one_curve(s)));
-    RC_ASSERT(data.empty() == (shown == 0));
-    if (shown == 0) return;
-    RC_ASSERT(count_of(data[0], " ") == shown);
-    RC_ASSERT(count_of(data[0], "\n\n\n") == 0U);
-  }));
-}
-
-TEST(Figure, ListsMethodWithoutResultsInLegendOnly) {
-  Figure figure = one_curve({.label = "good", .style = 0, .x = {1, 2}, .y = {1, 2}});
-  figure.panels[0].series.insert(figure.panels[0].series.begin(),
-                                 {.label = "20 of 20 failed", .style = 1, .x = {1}, .y = {nan}});
-  EXPECT_EQ(blocks(gnuplot_data(figure)).size(), 2U);
-  EXPECT_EQ(count_of(gnuplot_script(figure), "'20 of 20 failed'"), 1U);
-  figure.panels[0].series.pop_back();
-  EXPECT_EQ(gnuplot_data(figure), "");
-  const ScratchFolder scratch;
-  EXPECT_NO_THROW(write_figure(figure, scratch.path()));
-}
-
 TEST(Figure, RangeContainsDataAndTicks) {
   EXPECT_TRUE(rc::check([](const std::vector<int>& draws, int exponent, bool log) {
     if (draws.empty()) return;
@@ -170,130 +96,20 @@ TEST(Figure, RangeContainsDataAndTicks) {
       s.x.push_back(static_cast<double>(s.x.size()));
       s.y.push_back(scale * (log ? 1 + std::abs(static_cast<double>(draw)) : draw));
     }
-    const std::string script = gnuplot_script(one_curve(s, log ? Scale::log : Scale::linear));
-    const auto [low, high] = range_in(script, "y");
-    for (const double y : s.y) {
-      RC_ASSERT(low <= y);
-      RC_ASSERT(y <= high);
+    const AxisLayout y = layout_y(one_curve(s, log ? Scale::log : Scale::linear).panels[0]);
+    for (const double value : s.y) {
+      RC_ASSERT(y.low <= value);
+      RC_ASSERT(value <= y.high);
     }
-    const std::size_t begin = script.find("set ytics (");
-    const std::string ticks = script.substr(begin, script.find('\n', begin) - begin);
     std::size_t labelled = 0;
-    for (auto at = ticks.find("' "); at != std::string::npos; at = ticks.find("' ", at + 1)) {
-      const double tick = std::stod(ticks.substr(at + 2));
-      RC_ASSERT(tick >= low - 1e-6 * (high - low));
-      RC_ASSERT(tick <= high + 1e-6 * (high - low));
-      if (ticks[at - 1] != '\'') ++labelled;
+    for (const Tick& tick : y.ticks) {
+      RC_ASSERT(tick.value >= y.low - 1e-6 * (y.high - y.low));
+      RC_ASSERT(tick.value <= y.high + 1e-6 * (y.high - y.low));
+      if (!tick.label.empty()) ++labelled;
     }
     RC_ASSERT(labelled >= 2U);
     RC_ASSERT(labelled <= 12U);
   }));
-}
-
-TEST(Figure, LegendListsEachLabelOnceInOrder) {
-  const std::string script = gnuplot_script(sample_figure("figure-1-x", 1));
-  std::size_t last = script.find("# legend");
-  for (const char* label : {"'DP-RGDA'",
-                            "'Sto-SPIDER'",
-                            "'Ada-DP-SPIDER'",
-                            "'PrivateDiff'",
-                            "'DP-SGDA'",
-                            "'α-SOSP: λ_{min} = −(ρα)^{1/2}'",
-                            "'published'"}) {
-    const std::size_t at = script.find(label, last);
-    ASSERT_NE(at, std::string::npos) << label;
-    EXPECT_EQ(count_of(script, label), 1U);
-    last = at;
-  }
-}
-
-TEST(Figure, EscapesSpecialCharactersInSvg) {
-  Figure figure = one_curve({.label = "a_b & <c> 5 % 'q' {x} ~ @ \\", .x = {1, 2}, .y = {1, 2}});
-  figure.title = "<T> & \"q\"";
-  figure.alternative = "a < b";
-  const ScratchFolder scratch;
-  const std::string svg = read_file(write_figure(figure, scratch.path()).svg);
-  EXPECT_EQ(markup_fault(svg), "");
-  EXPECT_EQ(count_of(svg, "a_b &amp; &lt;c> 5 % 'q' {x} ~ @ \\"), 1U);
-  EXPECT_EQ(count_of(svg, "<title>&lt;T&gt; &amp; &quot;q&quot;</title>"), 1U);
-  EXPECT_EQ(count_of(svg, "<desc>a &lt; b</desc>"), 1U);
-}
-
-TEST(Figure, WritesSameBytesForSameFigure) {
-  const ScratchFolder a;
-  const ScratchFolder b;
-  const Figure figure = sample_figure("figure-1-x", 1);
-  const FigureFiles first = write_figure(figure, a.path());
-  const FigureFiles second = write_figure(figure, b.path());
-  EXPECT_EQ(read_file(first.svg), read_file(second.svg));
-  EXPECT_EQ(read_file(first.png), read_file(second.png));
-  EXPECT_EQ(read_file(first.pdf), read_file(second.pdf));
-  EXPECT_EQ(read_file(first.script), read_file(second.script));
-  EXPECT_EQ(read_file(first.data), read_file(second.data));
-  EXPECT_EQ(count_of(read_file(first.pdf), "/CreationDate (D:19700101000000"), 1U);
-  EXPECT_EQ(count_of(read_file(first.svg), "gnuplot 5"), 0U);
-  const FigureFiles other = write_figure(sample_figure("figure-1-x", 1.01), b.path());
-  EXPECT_NE(read_file(first.svg), read_file(other.svg));
-  EXPECT_NE(read_file(first.png), read_file(other.png));
-}
-
-TEST(Figure, LeavesOnlyItsOwnFiles) {
-  const ScratchFolder scratch;
-  write_figure(one_curve({.label = "s", .x = {1, 2}, .y = {1, 2}}), scratch.path());
-  std::vector<std::string> names;
-  for (const auto& entry : std::filesystem::directory_iterator(scratch.path()))
-    names.push_back(entry.path().filename().string());
-  std::ranges::sort(names);
-  EXPECT_EQ(names, (std::vector<std::string>{"f.dat", "f.gp", "f.pdf", "f.png", "f.svg"}));
-}
-
-TEST(Figure, ReportsMissingGnuplotAndLeavesNoFiles) {
-  const ScratchFolder scratch;
-  const Figure figure = one_curve({.label = "s", .x = {1, 2}, .y = {1, 2}});
-  EXPECT_EQ(message_of([&] { write_figure(figure, scratch.path(), "no-such-gnuplot"); }),
-            "figures: cannot run no-such-gnuplot (No such file or directory); install gnuplot 5.4 "
-            "or later");
-  EXPECT_TRUE(std::filesystem::is_empty(scratch.path()));
-}
-
-TEST(Figure, DetectsMissingGnuplotInAdvance) {
-  const ScratchFolder scratch;
-  EXPECT_NO_THROW(require_gnuplot(scratch.path()));
-  EXPECT_THROW(require_gnuplot(scratch.path(), "no-such-gnuplot"), InputError);
-  EXPECT_TRUE(std::filesystem::is_empty(scratch.path()));
-}
-
-TEST(Figure, RejectsTruncatedOutputAndKeepsOldFiles) {
-  const ScratchFolder scratch;
-  const Figure figure = one_curve({.label = "s", .x = {1, 2}, .y = {1, 2}});
-  const FigureFiles old = write_figure(figure, scratch.path() / "figures");
-  const std::string svg = read_file(old.svg);
-  for (const char* format : {"svg", "pdf", "png"}) {
-    // called as: gnuplot -d -c f.gp FORMAT
-    const auto program = scratch.path() / format;
-    write_file(program,
-               fmt::format("#!/bin/sh\ngnuplot \"$@\" || exit\n"
-                           "test \"$4\" != {0} || truncate -s -20 f.{0}\n",
-                           format));
-    std::filesystem::permissions(program, std::filesystem::perms::owner_all);
-    const std::string message =
-        message_of([&] { write_figure(figure, scratch.path() / "figures", program.string()); });
-    EXPECT_TRUE(message.starts_with(
-        fmt::format("figure 'f': gnuplot did not write its {} to the end", format)))
-        << message;
-    EXPECT_EQ(read_file(old.svg), svg);
-  }
-}
-
-TEST(Figure, ReportsGnuplotFailure) {
-  const ScratchFolder scratch;
-  const Figure figure = one_curve({.label = "s", .x = {1, 2}, .y = {1, 2}});
-  for (const char* program : {"false", "true"}) {
-    const std::string message = message_of([&] { write_figure(figure, scratch.path(), program); });
-    EXPECT_TRUE(message.starts_with("figure 'f': gnuplot made no svg")) << message;
-    EXPECT_EQ(message.find('\n'), std::string::npos);
-  }
-  EXPECT_TRUE(std::filesystem::is_empty(scratch.path()));
 }
 
 }  // namespace

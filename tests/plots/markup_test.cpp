@@ -23,7 +23,6 @@ TEST(Markup, EscapesSpecialCharactersInEveryBackEnd) {
   EXPECT_EQ(markdown_text(text), "a\\|b &amp; c&lt;d&gt; 5 % not\\_finite \"q\" 'p'<br>x");
   EXPECT_EQ(latex_text(text),
             "a\\textbar{}b \\& c\\textless{}d\\textgreater{} 5 \\% not\\_finite ''q'' 'p' x");
-  EXPECT_EQ(gnuplot_text(text), "'a|b \\& c<d> 5 % not\\_finite \"q\" ''p'' x'");
   EXPECT_EQ(plain_text(text), text);
 }
 
@@ -31,7 +30,6 @@ TEST(Markup, RendersSubscriptsInEveryBackEnd) {
   EXPECT_EQ(html_text("λ_{min}"), "λ<sub>min</sub>");
   EXPECT_EQ(markdown_text("λ_{min}"), "λ<sub>min</sub>");
   EXPECT_EQ(latex_text("λ_{min}"), "$\\lambda_{\\min}$");
-  EXPECT_EQ(gnuplot_text("λ_{min}"), "'λ_{min}'");
   EXPECT_EQ(plain_text("λ_{min}"), "λ_min");
   EXPECT_EQ(html_attribute("10^{a b} \"<\""), "10^{a b} &quot;&lt;&quot;");
 }
@@ -49,7 +47,6 @@ TEST(Markup, GroupsAdjacentMathInLatex) {
 TEST(Markup, TreatsUnclosedScriptAsLiteral) {
   EXPECT_EQ(html_text("x_{t"), "x_{t");
   EXPECT_EQ(latex_text("x_{t"), "x\\_\\{t");
-  EXPECT_EQ(gnuplot_text("x_{t"), "'x\\_\\{t'");
 }
 
 TEST(Markup, KeepsHtmlWellFormedForAnyText) {
@@ -83,14 +80,6 @@ TEST(Markup, KeepsAnyTextInsideMarkdownCell) {
         RC_ASSERT(text[i] != '|');
       }
     }
-  }));
-}
-
-TEST(Markup, KeepsAnyTextInsideGnuplotString) {
-  EXPECT_TRUE(rc::check([](const std::vector<int>& picks) {
-    const std::string text = gnuplot_text(nasty(picks));
-    RC_ASSERT(text.find('\n') == std::string::npos);
-    RC_ASSERT(count_of(text, "'") % 2 == 0U);
   }));
 }
 

@@ -224,6 +224,11 @@ value = "level"
         done = self.draw(file)
         self.assertEqual((done.returncode, done.stderr, done.stdout), (0, "", f"{self.folder / 'both.svg'}\n"))
 
+    def test_the_one_figure_of_a_page_is_called_as_its_file(self):
+        page = self.write("claims/c1.json", {"figure": {"id": "figure", "panels": [{"series": [{"x": [1, 2], "y": [3, 4]}]}]}})
+        done = self.draw(page)
+        self.assertEqual((done.stderr, done.stdout), ("", f"{self.folder / 'claims/c1.svg'}\n"))
+
 
 if __name__ == "__main__":
     unittest.main()

@@ -103,32 +103,36 @@ TEST_F(Pages, LabelsThatAreNoHeadlineAreNotAmber) {
   EXPECT_EQ(html.find("w-open"), std::string::npos);
 }
 
-TEST_F(Pages, CurveHasItsMethodsColourAndItsSlopeAtTheEnd) {
+TEST_F(Pages, FigureShowsItsFileAndSaysItsSlopes) {
   const ExhibitPage& e = site.exhibits[0];
-  const std::string svg = figure_html(e.figures[0], e.rates, place).str();
-  EXPECT_EQ(plots::markup_fault(svg), "");
-  const std::string colour = colour_class(look_of("smith-2027/momentum", site));
-  EXPECT_NE(svg.find("class=\"ser " + colour), std::string::npos);
-  EXPECT_NE(svg.find("−0.670 for −2/3"), std::string::npos);
-  EXPECT_NE(svg.find("[−0.680, −0.660]"), std::string::npos);
-  EXPECT_NE(svg.find("class=\"guide\""), std::string::npos);
+  Site drawn = site;
+  drawn.drawn = {"folder/curves.svg"};
+  const auto html = [&](const Site& of) {
+    return figure_html(e.figures[0], e.rates, "folder/curves", {of, "claims/a.html"}).str();
+  };
+  const std::string there = html(drawn), missing = html(site);
+  for (const std::string& page : {there, missing}) {
+    EXPECT_EQ(plots::markup_fault(page), "");
+    EXPECT_NE(page.find("−0.670 [−0.680, −0.660]"), std::string::npos) << page;
+    EXPECT_NE(page.find("Medians; see"), std::string::npos);
+  }
+  EXPECT_NE(there.find("<img src=\"../folder/curves.svg\""), std::string::npos) << there;
+  EXPECT_EQ(missing.find("<img"), std::string::npos);
+  EXPECT_NE(missing.find("Not drawn here."), std::string::npos);
 }
 
 TEST_F(Pages, SlicesOfOneMethodDifferInShapeAndKeepItsColour) {
-  plots::Figure f{.id = "slices", .panels = {site.exhibits[0].figures[0].panels[0]}};
-  plots::Panel& p = f.panels[0];
+  plots::Panel p = site.exhibits[0].figures[0].panels[0];
   p.series.push_back(p.series.back());
   p.series.back().label += " (d = 8)";
-  const std::string html = figure_html(f, {}, place).str();
-  std::set<std::string> samples;
+  const std::string svg = small_panel_svg(p, site).str();
+  EXPECT_EQ(plots::markup_fault(svg), "");
   const std::string colour = colour_class(look_of("smith-2027/momentum", site));
-  for (std::size_t at = 0; (at = html.find("<button", at)) != std::string::npos; ++at) {
-    const std::string button = html.substr(at, html.find("</button>", at) - at);
-    if (button.find("class=\"guide\"") != std::string::npos) continue;
-    EXPECT_NE(button.find("class=\"" + colour + "\""), std::string::npos) << button;
-    samples.insert(button.substr(button.find("<svg"), button.find("</svg>") - button.find("<svg")));
-  }
-  EXPECT_EQ(samples.size(), 2U);
+  std::set<std::string> marks;
+  for (std::size_t at = 0; (at = svg.find("class=\"m\"", at)) != std::string::npos; ++at)
+    marks.insert(svg.substr(svg.rfind('<', at), at - svg.rfind('<', at)));
+  EXPECT_EQ(count_of(svg, "<g class=\"" + colour + "\">"), 2U) << svg;
+  EXPECT_EQ(marks.size(), 2U) << svg;
 }
 
 TEST_F(Pages, LinesOfPseudoCodeHaveAddresses) {
@@ -194,14 +198,6 @@ TEST_F(Pages, ColoursHaveTheContrastOfWcagAa) {
     for (const char* on_accent : {"ink", "accent"})
       EXPECT_GE(contrast(colours.at(on_accent), colours.at("accent-bg")), 4.5) << on_accent;
   }
-}
-
-TEST_F(Pages, FigureOfItsOwnIsOneWellFormedSvg) {
-  const std::string svg = figure_svg(plots::sample_figure("f", 1.0), {}, site.methods);
-  EXPECT_TRUE(svg.starts_with("<svg xmlns="));
-  EXPECT_EQ(plots::markup_fault(svg), "");
-  EXPECT_EQ(svg.find("var(--k"), std::string::npos)
-      << "colours of the style sheet are not in the file";
 }
 
 TEST_F(Pages, ForestShowsEverySlopeOnce) {

@@ -190,7 +190,6 @@ Site sample_site() {
        .card = {{"Guarantee", "SOSP"}, {"Privacy", "enforced"}},
        .settings = {{"steps", "`7`: how many"}},
        .rows = {row},
-       .figure = figure,
        .ranks = {rank},
        .run = ShownRun{.command = "./run dpsosp run",
                        .setting = "double-well, n = 100",

@@ -10,6 +10,8 @@
 #include <string>
 #include <vector>
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <gtest/gtest.h>
 
 #include "../cli/program.hpp"
@@ -520,7 +522,11 @@ std::vector<StoredRun> stored_runs_of(std::string_view figure, Scale scale) {
 std::string tables_of(const plots::Exhibit& e) {
   std::string text = e.verdict.text.substr(0, e.verdict.text.find("; computed before"));
   for (const plots::Table& t : e.tables) text += plots::to_csv(t);
-  for (const plots::Figure& f : e.figures) text += plots::gnuplot_data(f) + f.caption;
+  for (const plots::Figure& f : e.figures)
+    for (const plots::Panel& p : f.panels)
+      for (const plots::Series& s : p.series)
+        text += fmt::format("{} {} {}\n", s.label, fmt::join(s.x, " "), fmt::join(s.y, " ")) +
+                f.caption;
   return text;
 }
 

@@ -71,14 +71,13 @@ std::string axis_label(std::string_view coordinate) {
   return std::string(coordinate.substr(coordinate.find('.') + 1));
 }
 
-/// The place of an arm among those that slopes are fitted to; the last style is that of guide
-/// lines.
+/// The place of an arm among those that slopes are fitted to.
 std::size_t style_of(const Sweep& sweep, std::size_t arm) {
   std::set<std::size_t> fitted;
   for (const Part& part : sweep.parts)
     if (!part.fits.empty()) fitted.insert(part.arms.begin(), part.arms.end());
   const auto before = std::distance(fitted.begin(), fitted.lower_bound(arm));
-  return static_cast<std::size_t>(before) % (plots::styles - 1);
+  return static_cast<std::size_t>(before);
 }
 
 /// One metric of a part: every arm that a slope of it is fitted to.
@@ -132,7 +131,7 @@ plots::Panel slopes_panel(const Runs& runs,
         if (s.x.empty()) continue;
         for (const double exponent : guide_exponents(request)) {
           plots::Series guide{
-              .label = claimed_exponent, .style = plots::styles - 1, .dashed = true};
+              .label = claimed_exponent, .style = plots::guide_style, .dashed = true};
           guide.x = s.x;
           for (const double x : at)
             guide.y.push_back(s.y.front() * std::pow(x / at.front(), exponent));
@@ -162,7 +161,7 @@ void give_slices_styles(plots::Figure& figure, const Sweep& sweep) {
           std::ranges::find(sweep.arms, curve, &Arm::name) != sweep.arms.end())
         continue;
       const auto place = by_label.emplace(curve, sweep.arms.size() + by_label.size()).first;
-      s.style = place->second % (plots::styles - 1);
+      s.style = place->second;
     }
 }
 
@@ -409,50 +408,6 @@ plots::Figure slopes_figure(const Runs& runs,
   }
   give_slices_styles(f, sweep);
   return f;
-}
-
-std::vector<plots::Figure> in_legible_parts(const plots::Figure& figure) {
-  constexpr std::size_t most_curves = plots::styles - 1;  // guide lines have a look of their own
-  std::vector<std::string> curves;
-  std::set<std::size_t> looks;
-  for (const plots::Panel& panel : figure.panels)
-    for (const plots::Series& s : panel.series)
-      if (!s.dashed && std::ranges::find(curves, s.label) == curves.end()) {
-        curves.push_back(s.label);
-        looks.insert(s.style);
-      }
-  if (looks.size() == curves.size()) return {figure};
-  std::vector<plots::Figure> parts;
-  for (std::size_t first = 0; first < curves.size(); first += most_curves) {
-    plots::Figure part = figure;
-    if (first > 0) part.id += fmt::format("-{}", first / most_curves + 1);
-    for (plots::Panel& panel : part.panels) {
-      std::vector<plots::Series> kept;
-      const auto place_of = [&](std::string label) {
-        if (label.ends_with(of_solved_alpha))
-          label.resize(label.size() - std::string_view(of_solved_alpha).size());
-        return static_cast<std::size_t>(std::ranges::find(curves, label) - curves.begin());
-      };
-      for (plots::Series& s : panel.series) {
-        if (s.label == claimed_exponent) continue;
-        const std::size_t place = place_of(s.label) - first;
-        if (place >= most_curves) continue;
-        s.style = place;
-        kept.push_back(s);
-      }
-      // A guide goes through the first point of its curve.
-      std::erase_if(panel.series, [&](const plots::Series& guide) {
-        return guide.label != claimed_exponent ||
-               std::ranges::none_of(kept, [&](const plots::Series& s) {
-                 return !s.dashed && s.x == guide.x && s.y.front() == guide.y.front();
-               });
-      });
-      std::ranges::move(kept, std::back_inserter(panel.series));
-    }
-    std::erase_if(part.panels, [](const plots::Panel& panel) { return panel.series.empty(); });
-    parts.push_back(std::move(part));
-  }
-  return parts;
 }
 
 std::string undrawn_text(const Runs& runs, const Sweep& sweep, const Part& part) {

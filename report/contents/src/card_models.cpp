@@ -23,9 +23,6 @@ std::optional<plots::Figure> trace_of(const RunResult& result, const std::string
   if (!result.trace) return {};
   constexpr std::size_t most_points = 80;
   const std::vector<TraceRow>& rows = *result.trace;
-  plots::Panel p{.title = "Recorded iterates",
-                 .x = {.label = "step"},
-                 .y = {.label = "at the iterate", .scale = plots::Scale::log}};
   plots::Series level{.label = "SOSP level", .algorithm = algorithm},
       gradient{.label = "gradient norm", .style = 1};
   const std::size_t stride = std::max<std::size_t>(1, rows.size() / most_points);
@@ -36,12 +33,18 @@ std::optional<plots::Figure> trace_of(const RunResult& result, const std::string
         series->x.push_back(static_cast<double>(rows[k].t));
         series->y.push_back(value);
       }
-  for (plots::Series* s : {&level, &gradient})
-    if (s->x.size() > 2) p.series.push_back(std::move(*s));
-  if (p.series.empty()) return {};
-  return plots::Figure{.id = "trace",
-                       .caption = "Computed from the records without noise, so not private.",
-                       .panels = {std::move(p)}};
+  plots::Figure figure{.id = "trace",
+                       .caption =
+                           "Recorded iterates, computed from the records without noise, so "
+                           "not private."};
+  for (plots::Series* s : {&level, &gradient}) {
+    if (s->x.size() <= 2) continue;
+    plots::Panel p{.x = {.label = "step"}, .y = {.label = s->label, .scale = plots::Scale::log}};
+    p.series.push_back(std::move(*s));
+    figure.panels.push_back(std::move(p));
+  }
+  if (figure.panels.empty()) return {};
+  return figure;
 }
 
 /// The first stored run of an algorithm in a fitted part of a sweep: seed 0 of the middle cell.
@@ -162,9 +165,6 @@ std::vector<AlgorithmPage> algorithm_pages_of(const Stored& stored,
         for (const Rate& r : row.rates)
           if (std::ranges::find(sweeps, r.sweep) == sweeps.end()) sweeps.push_back(r.sweep);
       }
-    if (!p.rows.empty())
-      for (const ClaimPage& claim : site.claims)
-        if (claim.id == p.rows.front().claim) p.figure = claim.figure;
     p.ranks = ranks_of(stored, c.key);
     p.run = shown_run(stored, c.key);
     p.audit = audit_of(stored, c.key);

@@ -112,7 +112,6 @@ std::filesystem::path write_report(const Reproduced& reproduced,
     all.push_back(&own);
     site.texts.push_back(moved_page(all));
   }
-  for (ExhibitPage& e : site.exhibits) e.print = options.print;
   const std::filesystem::path folder = reproduced.out / "report";
   for (const plots::Exhibit& e : reproduced.exhibits)
     for (const plots::Attachment& a : e.attachments) {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
 
 #include "dpsosp/core/files.hpp"
+#include "dpsosp/plots/drawing.hpp"
 #include "dpsosp/plots/figure.hpp"
 #include "dpsosp/plots/markup.hpp"
 #include "dpsosp/report/contents.hpp"
@@ -30,9 +30,8 @@ std::filesystem::path write_paper(const Site& site,
                                   const std::filesystem::path& folder,
                                   const WriteOptions& options) {
   ensure_writable_folder(folder);
-  plots::require_gnuplot(folder, options.gnuplot);  // before any file
   std::string paper(preamble);
-  std::vector<std::pair<std::filesystem::path, const plots::Figure*>> drawings;  // after all else
+  std::vector<std::filesystem::path> descriptions;
   std::size_t floats = 0;
   const auto placed = [&] {
     if (++floats % floats_at_a_time == 0) paper += "\\clearpage\n";
@@ -40,10 +39,13 @@ std::filesystem::path write_paper(const Site& site,
   for (const ExhibitPage& e : site.exhibits) {
     const std::filesystem::path place = folder / e.folder;
     ensure_writable_folder(place);
+    if (!e.figures.empty()) {
+      descriptions.push_back(place / "figures.json");
+      write_file(descriptions.back(), description_json(e, site).dump());
+    }
     paper += fmt::format(
         "\\section{{{}}}\n{}\n", plots::latex_text(e.title), plots::latex_text(e.finding));
     for (const plots::Figure& f : e.figures) {
-      drawings.emplace_back(place, &f);
       paper += fmt::format(
           "\\begin{{figure}}\n\\centering\n\\includegraphics[width=\\textwidth]{{{0}/{1}.pdf}}\n"
           "\\caption{{\\textbf{{{2}}} {3}}}\n\\label{{fig:{0}:{1}}}\n\\end{{figure}}\n",
@@ -62,7 +64,8 @@ std::filesystem::path write_paper(const Site& site,
   }
   paper += "\\end{document}\n";
   write_file(folder / "paper.tex", paper);
-  for (const auto& [place, figure] : drawings) plots::write_pdf(*figure, place, options.gnuplot);
+  for (const std::string& line : plots::draw_figures(descriptions, {"pdf"}, options.cache))
+    if (options.notice) options.notice(line);
   return folder / "paper.tex";
 }
 

@@ -99,7 +99,7 @@ std::vector<plots::Figure> figures_of(const Runs& runs,
                       "tuning-" + part.name);
     if (!undrawn.empty()) whole.caption += fmt::format(" Not drawn: {}.", undrawn);
     for (plots::Panel& p : whole.panels) p.title = part_title(part.name, p.x.label);
-    for (plots::Figure& f : in_legible_parts(whole)) figures.push_back(std::move(f));
+    figures.push_back(std::move(whole));
   }
   return figures;
 }
@@ -169,14 +169,12 @@ std::string finding_of(const std::vector<Rate>& rates) {
 
 }  // namespace
 
-std::vector<std::filesystem::path> write_sweep(
-    const Store& store,
-    const Runs& runs,
-    const Sweep& sweep,
-    const SweepSource& source,
-    const std::filesystem::path& folder,
-    const WriteOptions& options,
-    const std::function<void(const std::string&)>& notice) {
+std::vector<std::filesystem::path> write_sweep(const Store& store,
+                                               const Runs& runs,
+                                               const Sweep& sweep,
+                                               const SweepSource& source,
+                                               const std::filesystem::path& folder,
+                                               const WriteOptions& options) {
   const std::vector<Slope> slopes = slopes_of(runs, sweep);
   std::string rest = shell_word(source.file);
   if (source.scale != Scale::quick) rest += fmt::format(" --scale {}", to_string(source.scale));
@@ -188,12 +186,11 @@ std::vector<std::filesystem::path> write_sweep(
                                  "./run dpsosp sweep " + rest},
                                 {"The slopes as text", "./run dpsosp fit " + rest}},
                    .files = {{"Part, arm and use of every run, CSV", "runs.csv"},
-                             {"Seconds of every run, CSV", "timings.csv"}},
-                   .print = options.print};
+                             {"Seconds of every run, CSV", "timings.csv"}}};
   page.notice = data_notices();
   page.figures = figures_of(runs, sweep, [&](const std::string& line) {
     page.notice.push_back(line);
-    if (notice) notice(line);
+    if (options.notice) options.notice(line);
   });
   page.finding = finding_of(page.rates);
   if (!slopes.empty()) {
@@ -226,8 +223,7 @@ std::vector<std::filesystem::path> write_sweep(
   write("timings.csv", timings_csv(store, sweep));
   write("runs.csv", runs_csv(sweep));
   if (!commands.empty()) write("tuned.sh", commands);
-  std::ranges::move(write_exhibit(page, site, folder, options, notice),
-                    std::back_inserter(written));
+  std::ranges::move(write_exhibit(page, site, folder, options), std::back_inserter(written));
   // What the page shows in words is for programs to be read as numbers.
   for (const plots::Table& t : page.tables)
     write_file(folder / (t.id + ".csv"), csv_for_programs(t));

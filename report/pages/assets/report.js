@@ -136,33 +136,6 @@
   addEventListener("hashchange", target);
   target();
 
-  /* legends: a click hides a curve, with shift or twice it shows it alone */
-  all(".leg").forEach(function (legend) {
-    var figure = legend.parentElement, buttons = all("button", legend);
-    function paint() {
-      buttons.forEach(function (b) {
-        all('.ser[data-s="' + b.dataset.s + '"]', figure).forEach(function (curve) {
-          curve.style.display = b.getAttribute("aria-pressed") === "true" ? "" : "none";
-        });
-      });
-    }
-    function alone(button) {
-      var isolated = buttons.every(function (b) { return (b.getAttribute("aria-pressed") === "true") === (b === button); });
-      buttons.forEach(function (b) { b.setAttribute("aria-pressed", String(isolated || b === button)); });
-    }
-    legend.onclick = function (event) {
-      var button = event.target.closest("button");
-      if (!button) return;
-      if (event.shiftKey) alone(button);
-      else button.setAttribute("aria-pressed", String(button.getAttribute("aria-pressed") !== "true"));
-      paint();
-    };
-    legend.ondblclick = function (event) {
-      var button = event.target.closest("button");
-      if (button) { alone(button); paint(); }
-    };
-  });
-
   /* tables: sort, filter, hide columns, copy */
   function blocks(table) {
     var list = [];

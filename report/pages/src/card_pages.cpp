@@ -111,7 +111,7 @@ Html run_html(const ShownRun& run, const Place& place) {
                          {{"class", "t"}},
                          element("caption", caption) + element("thead", element("tr", head)) +
                              element("tbody", rows))) +
-         (run.trace ? element("div", {{"class", "half"}}, figure_html(*run.trace, {}, place))
+         (run.trace ? element("div", {{"class", "half"}}, small_figure_html(*run.trace, place))
                     : Html{}) +
          command_box(run.command) +
          (run.parameters.empty() ? Html{}
@@ -207,11 +207,9 @@ std::string algorithm_html(const AlgorithmPage& a, const Site& site) {
   } else {
     body += paragraph("Claimed: " + a.claim, place, "lead");
   }
-  if (a.figure) {
-    std::vector<Rate> rates;
-    for (const ForestRow& r : a.rows) rates.insert(rates.end(), r.rates.begin(), r.rates.end());
-    body += figure_html(*a.figure, rates, place);
-  }
+  for (const ClaimPage& c : site.claims)
+    if (!a.rows.empty() && c.id == a.rows.front().claim && c.figure)
+      body += figure_html(*c.figure, c.rates, drawing_of(c), place);
   if (!a.rows.empty())
     body += titled(
         "Exponents",

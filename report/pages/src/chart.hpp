@@ -15,18 +15,17 @@ namespace dpsosp::report {
 /// Small and without a legend, for a card.
 Html small_panel_svg(const plots::Panel& panel, const Site& site);
 
-/// Panels with a legend whose buttons show and hide curves, the caption, and `below`. A panel has
-/// curves with bars or bands, guides dotted, names at the right ends with the slopes.
-/// \param rates  among which a curve's slope is looked up by sweep, part, arm and metric
+/// A figure that is drawn as `address`.svg, the caption, and `below`.
+/// \param rates  among which a curve's slope is looked up by sweep, part, arm and metric, for
+/// those who do not see the drawing
 Html figure_html(const plots::Figure& figure,
                  const std::vector<Rate>& rates,
+                 const std::string& address,
                  const Place& place,
                  const Html& below = {});
 
-/// A whole figure as one file of its own, in the light colours.
-std::string figure_file(const plots::Figure& figure,
-                        const std::vector<Rate>& rates,
-                        const Site& site);
+/// The panels of a figure small, with its caption.
+Html small_figure_html(const plots::Figure& figure, const Place& place);
 
 /// What stands above a forest plot.
 inline constexpr std::string_view forest_legend =
@@ -37,9 +36,6 @@ inline constexpr std::string_view forest_legend =
     "of it.";
 /// The forest plot, with the head of its columns.
 Html forest_html(const std::vector<ForestGroup>& groups, const Place& place, std::string_view id);
-
-/// The rows that have all three exponents, as one file of its own in the light colours.
-std::string forest_file(const std::vector<ForestGroup>& groups);
 
 /// Measured minus claimed, with zones and plans; one row a rate.
 Html interval_svg(const std::vector<Rate>& rates);

@@ -98,8 +98,10 @@ Html links_card(const ClaimPage& c, const Place& place) {
 
 }  // namespace
 
-std::string address_of(const ClaimPage& page) {
-  return fmt::format("claims/{}.html", file_name(page.id));
+std::string address_of(const ClaimPage& page) { return drawing_of(page) + ".html"; }
+
+std::string drawing_of(const ClaimPage& page) {
+  return fmt::format("claims/{}", file_name(page.id));
 }
 
 std::string claim_html(const ClaimPage& c, const Site& site) {
@@ -113,7 +115,7 @@ std::string claim_html(const ClaimPage& c, const Site& site) {
                   word_label(c.word, true) + element("p",
                                                      prose(c.reading, place) + text(" Evidence: ") +
                                                          prose(c.evidence, place) + text(".")));
-  if (c.figure) body += figure_html(*c.figure, c.rates, place);
+  if (c.figure) body += figure_html(*c.figure, c.rates, drawing_of(c), place);
   Html words;
   if (!c.printed.empty()) {
     words = element("blockquote",

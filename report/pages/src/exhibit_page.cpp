@@ -8,8 +8,9 @@
 namespace dpsosp::report {
 namespace {
 
-Html file_links(const std::string& id,
-                std::initializer_list<std::pair<const char*, const char*>> kinds) {
+using FileKind = std::pair<const char*, const char*>;  ///< ending, name
+
+Html file_links(const std::string& id, const std::vector<FileKind>& kinds) {
   Html out;
   for (const auto& [ending, name] : kinds)
     out += text(out.empty() ? " " : ", ") +
@@ -33,6 +34,10 @@ std::size_t row_count(const plots::Table& table) {
 
 std::string address_of(const ExhibitPage& page) {
   return page.folder.empty() ? "index.html" : page.folder + "/index.html";
+}
+
+std::string drawing_of(const ExhibitPage& page, const plots::Figure& figure) {
+  return page.folder.empty() ? figure.id : fmt::format("{}/{}", page.folder, figure.id);
 }
 
 std::string exhibit_html(const ExhibitPage& e, const Site& site) {
@@ -59,12 +64,15 @@ std::string exhibit_html(const ExhibitPage& e, const Site& site) {
     return f.panels.empty() ? "" : f.panels.front().origin.sweep;
   };
   const auto figure = [&](const plots::Figure& f) {
-    Html below = e.print ? file_links(f.id, {{"svg", "SVG"}, {"pdf", "PDF"}})
-                         : file_links(f.id, {{"svg", "SVG"}});
+    const std::string drawing = drawing_of(e, f);
+    std::vector<FileKind> drawn;
+    for (const FileKind& kind : {FileKind{"svg", "SVG"}, FileKind{"pdf", "PDF"}})
+      if (site.drawn.contains(fmt::format("{}.{}", drawing, kind.first))) drawn.push_back(kind);
+    Html below = drawn.empty() ? Html() : file_links(f.id, drawn);
     // A page alone is of one sweep, whose command it has below.
     if (const std::string sweep = sweep_of(f); !sweep.empty() && !e.folder.empty())
       below += command_box(fmt::format("./run dpsosp sweep {}", sweep));
-    return figure_html(f, e.rates, place, below);
+    return figure_html(f, e.rates, drawing, place, below);
   };
   constexpr std::size_t most_shown = 2;  // beside other exhibits; a page alone shows all
   const std::size_t shown_figures =

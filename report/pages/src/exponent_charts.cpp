@@ -5,7 +5,6 @@
 
 #include "chart.hpp"
 #include "dpsosp/plots/markup.hpp"
-#include "style_file.hpp"
 #include "svg.hpp"
 
 namespace dpsosp::report {
@@ -263,66 +262,6 @@ Html forest_html(const std::vector<ForestGroup>& groups, const Place& place, std
       "div",
       {{"class", "forest"}, {"id", std::string(id)}, {"style", fmt::format("--axes:{}", widths)}},
       out);
-}
-
-std::string forest_file(const std::vector<ForestGroup>& groups) {
-  constexpr double name_width = 330, width = 900, gap = 16, top = 38, row_height = 21;
-  constexpr std::size_t longest_name = 46;
-  std::vector<ForestGroup> whole;
-  for (ForestGroup g : groups) {
-    std::erase_if(g.rows, [](const ForestRow& row) { return row.rates.size() < 3; });
-    if (g.printed && !g.rows.empty()) whole.push_back(std::move(g));
-  }
-  const std::vector<Column> columns = columns_of(whole);
-  double range = 0;
-  for (const Column& c : columns) range += c.high - c.low;
-  Html inside;
-  double x = name_width, bottom = top;
-  for (const Column& c : columns) {
-    const double w = (width - name_width) * (c.high - c.low) / range - gap;
-    const auto cell = [&](double y, const Html& content) {
-      return element(
-          "svg",
-          {{"x", px(x)}, {"y", px(y)}, {"width", px(w)}, {"height", "21"}, {"overflow", "visible"}},
-          content);
-    };
-    inside += svg_text(x, 14, text(fmt::format("exponent in {}", c.axis)), "start", "lab");
-    Html ticks;
-    for (const double t : ticks_of(c))
-      ticks += element(
-          "text", {{"x", c.at(t)}, {"y", "12"}, {"text-anchor", "middle"}}, text(exponent(t)));
-    inside += cell(18, ticks);
-    double y = top;
-    for (const ForestGroup& g : whole)
-      for (const ForestRow& row : g.rows) {
-        inside += cell(y, absolute_marks(c, rate_in(row, c.axis)));
-        y += row_height;
-      }
-    bottom = y;
-    x += w + gap;
-  }
-  double y = top;
-  for (const ForestGroup& g : whole)
-    for (const ForestRow& row : g.rows) {
-      inside += svg_text(0,
-                         y + 15,
-                         text(cut(fmt::format("{}, {}", plots::plain_text(row.method), g.quantity),
-                                  longest_name)));
-      y += row_height;
-    }
-  return element(
-             "svg",
-             {{"xmlns", "http://www.w3.org/2000/svg"},
-              {"viewBox", fmt::format("0 0 {} {}", px(width), px(bottom + 6))},
-              {"width", px(width)},
-              {"height", px(bottom + 6)},
-              {"role", "img"}},
-             element("title", text("Claimed and measured exponents in n, d and ε")) +
-                 element("style", trusted(std::string(drawing_style()))) +
-                 empty_element("rect", {{"width", "100%"}, {"height", "100%"}, {"fill", "#fff"}}) +
-                 inside)
-             .str() +
-         "\n";
 }
 
 namespace {

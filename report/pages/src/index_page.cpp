@@ -208,10 +208,12 @@ std::string index_html(const IndexPage& page, const Site& site) {
                     heading(2, "Every exponent: claimed and measured", "forest-plot") +
                         paragraph(forest_legend, place, "small") + filters(page) +
                         forest_html(page.forest, place, "forest") +
-                        element("p",
-                                {{"class", "small"}},
-                                text("The rows with all three exponents as a picture: ") +
-                                    link_to("forest.svg", "forest.svg", place)));
+                        (site.drawn.contains("forest.svg")
+                             ? element("p",
+                                       {{"class", "small"}},
+                                       text("The rows with all three exponents as a picture: ") +
+                                           link_to("forest.svg", "forest.svg", place))
+                             : Html{}));
   body +=
       element("section", heading(2, "Exhibits", "exhibits") + exhibits_html(page.exhibits, place));
   Html not_private;

@@ -58,8 +58,7 @@ DPSOSP_MEMBERS(IndexPage, title, lead, warning, rule, highlights, words, others,
 DPSOSP_MEMBERS(ClaimsPage, claims);
 DPSOSP_MEMBERS(Command, what, command);
 DPSOSP_MEMBERS(ExhibitPage, id, folder, paper, paper_key, title, finding, notice, summary, paper_says, algorithms,
-               differences, figures, tables, details, rates, forest, claims, commands, files,
-               print);
+               differences, figures, tables, details, rates, forest, claims, commands, files);
 DPSOSP_MEMBERS(ClaimPage, id, paper, place, word, verdict, evidence, printed, no_quotation,
                hypotheses, reading, ambiguity, measure, expected, holds_if, instead, measured,
                reason, reference, stands, change, objection, answer, changed, open, rates, notes,
@@ -71,7 +70,7 @@ DPSOSP_MEMBERS(LedgerLine, query, count, event, records, sensitivity);
 DPSOSP_MEMBERS(ShownRun, command, setting, guarantee, spent, accountant, ledger, parameters,
                trace);
 DPSOSP_MEMBERS(PseudoCode, heading, source, lines);
-DPSOSP_MEMBERS(AlgorithmPage, key, title, paper, claim, bibtex, pseudocode, card, settings, rows, figure, ranks, run,
+DPSOSP_MEMBERS(AlgorithmPage, key, title, paper, claim, bibtex, pseudocode, card, settings, rows, ranks, run,
                audit, exhibits, commands);
 DPSOSP_MEMBERS(ConstantLine, symbol, name, value, bound, where, why);
 DPSOSP_MEMBERS(Picture::Point, kind, x, y);

@@ -22,7 +22,9 @@ std::string text_html(const TextPage& page, const Site& site);
 std::string algorithms_html(const Site& site);
 std::string problems_html(const Site& site);
 
-// Addresses of pages.
+// Addresses of pages, and of drawings without their ending.
+std::string drawing_of(const ClaimPage& page);
+std::string drawing_of(const ExhibitPage& page, const plots::Figure& figure);
 std::string address_of(const ClaimPage& page);
 std::string address_of(const ExhibitPage& page);
 std::string address_of(const PaperPage& page);

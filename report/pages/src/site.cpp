@@ -2,14 +2,15 @@
 #include "dpsosp/report/site.hpp"
 
 #include <algorithm>
+#include <concepts>
 #include <set>
 #include <string_view>
 
 #include <fmt/format.h>
 
-#include "chart.hpp"
 #include "dpsosp/core/errors.hpp"
 #include "dpsosp/core/files.hpp"
+#include "dpsosp/plots/drawing.hpp"
 #include "dpsosp/plots/figure.hpp"
 #include "dpsosp/plots/markup.hpp"
 #include "dpsosp/plots/table.hpp"
@@ -53,6 +54,15 @@ void check_exhibit(const ExhibitPage& e) {
   }
 }
 
+/// A model with the methods, whose places are the colours of its figures.
+template <class Page>
+json described(const Page& page, const Site& site) {
+  json j = model_json(page);
+  if (j.contains("figures") || j.contains("figure"))
+    for (const Method& m : site.methods) j["methods"].push_back(m.key);
+  return j;
+}
+
 class Writer {
  public:
   Writer(const Site& site, const fs::path& folder, const WriteOptions& options)
@@ -64,7 +74,7 @@ class Writer {
     ensure_writable_folder(file.parent_path());
     fs::path beside = file;
     beside.replace_extension(".json");
-    this->file(beside, model_json(model).dump() + "\n");
+    this->file(beside, json_of(model));
     this->file(file, html);
   }
 
@@ -74,13 +84,48 @@ class Writer {
     file(place / (t.id + ".csv"), plots::to_csv(t));
   }
 
+  /// Draws all figures of exhibits, and of claims and the first page, if they are written. \return
+  /// the addresses of those that are there; a figure of an earlier report is no figure of this one
+  std::set<std::string> figures(const std::vector<ExhibitPage>& exhibits, bool whole_site) {
+    std::vector<fs::path> descriptions;
+    std::vector<std::string> wanted;
+    const auto describe =
+        [&](const auto& model, const std::string& page, const std::vector<std::string>& drawings) {
+          for (const std::string& drawing : drawings)
+            for (const std::string& format : options_.formats) {
+              wanted.push_back(fmt::format("{}.{}", drawing, format));
+              fs::remove(folder_ / wanted.back());
+            }
+          if (drawings.empty()) return;
+          descriptions.push_back((folder_ / page).replace_extension(".json"));
+          ensure_writable_folder(descriptions.back().parent_path());
+          write_file(descriptions.back(), json_of(model));
+        };
+    for (const ExhibitPage& e : exhibits) {
+      std::vector<std::string> drawings;
+      for (const plots::Figure& f : e.figures) drawings.push_back(drawing_of(e, f));
+      describe(e, address_of(e), drawings);
+    }
+    for (const ClaimPage& c : site_.claims)
+      if (whole_site && c.figure) describe(c, address_of(c), {drawing_of(c)});
+    if (whole_site && !site_.index.forest.empty()) describe(site_.index, "index.html", {"forest"});
+    for (const std::string& line :
+         plots::draw_figures(descriptions, options_.formats, options_.cache))
+      if (options_.notice) options_.notice(line);
+    std::set<std::string> drawn;
+    for (const std::string& file : wanted)
+      if (fs::exists(folder_ / file)) {
+        drawn.insert(file);
+        written.push_back(folder_ / file);
+      }
+    return drawn;
+  }
+
   void exhibit(const ExhibitPage& e) {
     const fs::path place = folder_ / e.folder;
     ensure_writable_folder(place);
     for (const plots::Table& t : e.tables) table(t, place);
     for (const plots::Table& t : e.details) table(t, place);
-    for (const plots::Figure& f : e.figures)
-      file(place / (f.id + ".svg"), figure_file(f, e.rates, site_));
     page(e, address_of(e), exhibit_html(e, site_));
     std::string about;
     for (const std::string& t : e.paper_says) about += t + " ";
@@ -93,14 +138,6 @@ class Writer {
           t.title.empty() ? t.id : t.title, address_of(e) + "#" + t.id, e.title + " " + t.caption);
   }
 
-  /// The figures as PDF, which another program draws.
-  std::vector<fs::path> pdfs(const ExhibitPage& e) const {
-    std::vector<fs::path> files;
-    for (const plots::Figure& f : e.figures)
-      files.push_back(plots::write_pdf(f, folder_ / e.folder, options_.gnuplot));
-    return files;
-  }
-
   void look() {
     write_file(folder_ / "style.css", style_css());
     write_file(folder_ / "report.js", report_js());
@@ -111,6 +148,11 @@ class Writer {
   std::vector<fs::path> written;
 
  private:
+  template <class Page>
+  std::string json_of(const Page& model) const {
+    return described(model, site_).dump() + "\n";
+  }
+
   void file(const fs::path& place, const std::string& content) {
     write_file(place, content);
     written.push_back(place);
@@ -123,7 +165,7 @@ class Writer {
 
 }  // namespace
 
-fs::path write_site(const Site& site, const fs::path& folder, const WriteOptions& options) {
+fs::path write_site(Site site, const fs::path& folder, const WriteOptions& options) {
   std::set<std::string> names{"papers", "algorithms", "problems"};
   for (const ExhibitPage& e : site.exhibits) {
     check_id("exhibit", e.folder);
@@ -136,6 +178,7 @@ fs::path write_site(const Site& site, const fs::path& folder, const WriteOptions
   }
   ensure_writable_folder(folder);
   Writer writer(site, folder, options);
+  site.drawn = writer.figures(site.exhibits, true);
   for (const ExhibitPage& e : site.exhibits) writer.exhibit(e);
   for (const ClaimPage& c : site.claims) {
     writer.page(c, address_of(c), claim_html(c, site));
@@ -179,34 +222,25 @@ fs::path write_site(const Site& site, const fs::path& folder, const WriteOptions
     writer.index.add("Finding", "index.html#findings", h.sentence);
   writer.look();
   write_file(folder / "search.js", writer.index.script());
-  if (!site.index.forest.empty()) write_file(folder / "forest.svg", forest_file(site.index.forest));
   writer.page(
       site.index, "index.html", index_html(site.index, site));  // last: it links to the others
-  if (options.print)
-    for (const ExhibitPage& e : site.exhibits) writer.pdfs(e);
   return folder / "index.html";
 }
 
 std::vector<fs::path> write_exhibit(const ExhibitPage& exhibit,
-                                    const Site& site,
+                                    Site site,
                                     const fs::path& folder,
-                                    const WriteOptions& options,
-                                    const std::function<void(const std::string&)>& notice) {
-  const auto tell = [&](const std::string& line) {
-    if (notice) notice(line);
-  };
+                                    const WriteOptions& options) {
   ExhibitPage e = exhibit;
-  e.print = false;
   std::set<std::string> taken;
   std::erase_if(e.figures, [&](const plots::Figure& f) {
     try {
       check(f);
-      figure_file(f, e.rates, site);
       claim(taken, "figures", f.id);
       return false;
     } catch (const InputError& error) {
       e.notice.push_back(fmt::format("The figure {} is missing: {}.", f.id, error.what()));
-      tell(e.notice.back());
+      if (options.notice) options.notice(e.notice.back());
       return true;
     }
   });
@@ -214,26 +248,13 @@ std::vector<fs::path> write_exhibit(const ExhibitPage& exhibit,
   ensure_writable_folder(folder);
   Writer writer(site, folder, options);
   writer.look();
+  site.drawn = writer.figures({e}, false);
   writer.exhibit(e);
-  if (!options.print || e.figures.empty()) return std::move(writer.written);
-  try {
-    const std::vector<fs::path> files = writer.pdfs(e);
-    e.print = true;
-    writer.written.clear();
-    writer.exhibit(e);
-    writer.written.insert(writer.written.end() - 2, files.begin(), files.end());
-  } catch (const InputError& error) {
-    tell(fmt::format("figures as SVG alone: {}", error.what()));
-  }
   return std::move(writer.written);
 }
 
-std::string figure_svg(const plots::Figure& figure,
-                       const std::vector<Rate>& rates,
-                       const std::vector<Method>& methods) {
-  Site site;
-  site.methods = methods;
-  return figure_file(figure, rates, site);
+json description_json(const ExhibitPage& exhibit, const Site& site) {
+  return described(exhibit, site);
 }
 
 std::string page_html(const IndexPage& page, const Site& site) { return index_html(page, site); }

@@ -112,7 +112,7 @@ plots::Figure share_figure(const Runs& runs, const Sweep& sweep) {
   }
   for (auto& [unused, series] : of_arm) {
     if (calls.series.empty()) {
-      plots::Series guide{.label = "exponent −4", .style = plots::styles - 1, .dashed = true};
+      plots::Series guide{.label = "exponent −4", .style = plots::guide_style, .dashed = true};
       for (const double x : series.second.x) {
         guide.x.push_back(x);
         guide.y.push_back(series.second.y.front() * std::pow(x / series.second.x.front(), -4.0));

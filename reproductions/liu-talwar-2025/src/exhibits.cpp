@@ -29,7 +29,7 @@ constexpr const char* tao_sweep = "tao-2025-ada-dp-spider";
 constexpr const char* bounded_sweep = "liu-talwar-2025-bounded-domain";
 /// What the methods are compared by; the claims 12 and 12-nonprivate are judged by the least.
 constexpr const char* compared_metric = "trace.median_sosp_level";
-constexpr std::size_t guide_style = plots::styles - 1;
+using plots::guide_style;
 
 const PrintedTable& introduction() {
   static const PrintedTable t = printed_table_of(liu_talwar_2025_texts(), "introduction");
@@ -185,11 +185,11 @@ plots::Figure rates_figure(const Runs& runs, const Study& study) {
     panel.series.push_back(
         dashed(curve(runs, adaptive, p.part, p.axis, p.adaptive_arm, "schedule.alpha", "", 0),
                "adaptive batches, solved α",
-               plots::styles / 2));
+               0));
     panel.series.push_back(
         dashed(curve(runs, tao, p.part, p.axis, p.tao_arm, "schedule.alpha", "", 1),
                "Ada-DP-SPIDER, solved α",
-               plots::styles / 2 + 1));
+               1));
     panel.series.push_back(a);
     panel.series.push_back(t);
     f.panels.push_back(std::move(panel));

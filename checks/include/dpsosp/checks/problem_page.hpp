@@ -31,8 +31,8 @@ std::string bound_text(const Constant& constant);
 std::optional<plots::ContourMap> problem_picture(const ProblemFamily& family, Index points);
 
 /// Writes problems.md and one picture problems/NAME.svg for each problem with a slice worth seeing.
-/// \return what was written \throws InputError if the folder cannot be written or gnuplot is
-/// missing
+/// \return what was written \throws InputError if the folder cannot be written, or none can be
+/// drawn
 std::vector<std::filesystem::path> write_problem_page(const std::filesystem::path& folder);
 
 }  // namespace dpsosp

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstddef>
-#include <filesystem>
 #include <string>
 #include <vector>
 
@@ -30,11 +29,5 @@ struct ContourMap {
   Matrix values;  ///< n × m, finite
   std::vector<MapPoint> points;
 };
-
-/// Writes ID.svg into the folder, in one step. \throws InputError if sizes differ, a value is not
-/// finite, the folder cannot be written or gnuplot is missing.
-std::filesystem::path write_contour_map(const ContourMap& map,
-                                        const std::filesystem::path& folder,
-                                        const std::string& gnuplot = "gnuplot");
 
 }  // namespace dpsosp::plots

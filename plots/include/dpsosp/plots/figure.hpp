@@ -2,13 +2,12 @@
 #pragma once
 
 #include <cstddef>
-#include <filesystem>
 #include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
-/// A figure of results and its gnuplot back end. Texts use the markup of markup.hpp.
+/// A figure of results, which dpsosp.plots draws. Texts use the markup of markup.hpp.
 namespace dpsosp::plots {
 
 enum class Scale { linear, log };
@@ -22,7 +21,7 @@ struct Axis {
 /// One curve. A NaN in y, low or high is a gap; nothing is drawn across it.
 struct Series {
   std::string label{};  ///< in the legend; empty: not listed
-  /// Colour, dash pattern and point shape, in [0, styles). A method keeps its own in every figure.
+  /// Colour, dash pattern and point shape, by number. A method keeps its own in every figure.
   std::size_t style = 0;
   bool dashed = false;         ///< a thin dashed line without points: a fit, a control
   std::string algorithm{};     ///< registry key of the method that it shows, if it shows one
@@ -74,41 +73,14 @@ struct Figure {
   std::size_t columns = 3;  ///< panels a row
 };
 
-inline constexpr std::size_t styles = 14;  ///< seven colours, twice, with other dashes and shapes
+inline constexpr std::size_t guide_style = 1000;  ///< of a line that belongs to no curve
 
 /// The alternative text; without one the caption, else the title, as plain text.
 std::string alternative_text(const Figure& figure);
 
 /// \throws InputError if a value on a log axis is not positive, a value is infinite, an x is not
-///   finite, lengths differ, a band is upside down, a marker lies outside a given range, a style is
-///   out of range, or one label goes with two styles or two labels with one.
+///   finite, lengths differ, a band is upside down, a marker lies outside a given range, or one
+///   label goes with two styles or two labels with one.
 void check(const Figure& figure);
-
-/// The commands that draw ID.svg, ID.pdf and ID.png from ID.dat, all in the current folder.
-std::string gnuplot_script(const Figure& figure);
-
-/// The numbers of the curves and markers, one gnuplot index each, 17 significant digits.
-std::string gnuplot_data(const Figure& figure);
-
-/// A check for callers that compute for long before they draw. \param folder  exists, is writable
-/// \throws InputError if gnuplot cannot be run
-void require_gnuplot(const std::filesystem::path& folder, const std::string& gnuplot = "gnuplot");
-
-struct FigureFiles {
-  std::filesystem::path svg, pdf, png, script, data;
-};
-
-/// Writes ID.svg, .pdf, .png, .gp and .dat into the folder, each in one step. The same figure gives
-/// the same bytes on the same machine.
-/// \param gnuplot  name or path of the program.
-/// \throws InputError if the figure is bad, the folder cannot be written or gnuplot is missing.
-FigureFiles write_figure(const Figure& figure,
-                         const std::filesystem::path& folder,
-                         const std::string& gnuplot = "gnuplot");
-
-/// Writes ID.pdf alone. \throws as write_figure
-std::filesystem::path write_pdf(const Figure& figure,
-                                const std::filesystem::path& folder,
-                                const std::string& gnuplot = "gnuplot");
 
 }  // namespace dpsosp::plots

@@ -25,7 +25,4 @@ std::string markdown_text(std::string_view text);
 /// For LaTeX text mode: Greek letters and operators go to math mode, "λ_{min}" is $\lambda_{\min}$.
 std::string latex_text(std::string_view text);
 
-/// A single-quoted gnuplot string, quotes included, for the enhanced text mode.
-std::string gnuplot_text(std::string_view text);
-
 }  // namespace dpsosp::plots

@@ -47,10 +47,6 @@ plots::Figure slopes_figure(const Runs& runs,
                             std::string id,
                             std::string title);
 
-/// The figure as several, each with as many curves as a drawing for print has looks for. Their ids
-/// end in -2, -3, …
-std::vector<plots::Figure> in_legible_parts(const plots::Figure& figure);
-
 /// Where a panel of slopes_figure lacks cells of the part, or there is none: which, and why. Empty:
 /// none lacks.
 std::string undrawn_text(const Runs& runs, const Sweep& sweep, const Part& part);

@@ -47,6 +47,7 @@ std::filesystem::path write_report(const Reproduced& reproduced,
                                    const std::vector<Compared>& earlier = {});
 
 /// Writes tables as LaTeX, figures as PDF, and paper.tex, which has them all.
+/// \param options  whose formats are not used
 /// \return paper.tex
 std::filesystem::path write_paper(const Site& site,
                                   const std::filesystem::path& folder,
@@ -58,17 +59,15 @@ struct SweepSource {
   Scale scale = Scale::quick;
 };
 
-/// Writes what a sweep found: a page with its figures, exponents and cells, each figure as SVG,
-/// each table as CSV, LaTeX and Markdown, and timings.csv, which alone differs between machines.
-/// \param notice  is told in a line of each figure that is missing
+/// Writes what a sweep found: a page with its figures, exponents and cells, each figure in the
+/// formats, each table as CSV, LaTeX and Markdown, and timings.csv, which alone differs between
+/// machines.
 /// \return what was written but for style sheet and scripts, the page last
-std::vector<std::filesystem::path> write_sweep(
-    const Store& store,
-    const Runs& runs,
-    const Sweep& sweep,
-    const SweepSource& source,
-    const std::filesystem::path& folder,
-    const WriteOptions& options = {},
-    const std::function<void(const std::string&)>& notice = {});
+std::vector<std::filesystem::path> write_sweep(const Store& store,
+                                               const Runs& runs,
+                                               const Sweep& sweep,
+                                               const SweepSource& source,
+                                               const std::filesystem::path& folder,
+                                               const WriteOptions& options = {});
 
 }  // namespace dpsosp::report

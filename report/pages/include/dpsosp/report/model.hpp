@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -157,7 +158,6 @@ struct ExhibitPage {
   std::vector<std::string> algorithms{};  ///< that its runs run
   std::vector<Command> commands{};
   std::vector<std::pair<std::string, std::string>> files{};  ///< label, name
-  bool print = false;  ///< whether the PDF of each figure is there
 };
 
 struct ClaimPage {
@@ -251,7 +251,6 @@ struct AlgorithmPage {
   std::vector<Fact> card{};
   std::vector<Fact> settings{};  ///< name, meaning and default
   std::vector<ForestRow> rows{};
-  std::optional<plots::Figure> figure{};
   std::vector<LeagueRank> ranks{};
   std::optional<ShownRun> run{};
   std::vector<Fact> audit{};
@@ -391,6 +390,7 @@ struct Site {
   std::vector<ProblemPage> problems{};
   std::optional<WhichPage> which{};
   std::vector<TextPage> texts{};
+  std::set<std::string> drawn{};  ///< addresses of the files of figures that are there
 };
 
 }  // namespace dpsosp::report

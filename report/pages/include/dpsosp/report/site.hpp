@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <functional>
 #include <string>
+#include <vector>
 
 #include <nlohmann/json.hpp>
 
@@ -12,36 +13,30 @@
 namespace dpsosp::report {
 
 struct WriteOptions {
-  bool print = false;               ///< also figures as PDF, by gnuplot, after all else
-  std::string gnuplot = "gnuplot";  ///< name or path
+  std::vector<std::string> formats{};  ///< of the figures' files: "svg", "pdf", "png"; none
+  std::filesystem::path cache{};       ///< folder of drawings that are not made again
+  std::function<void(const std::string&)> notice{};  ///< is told in a line of what is left out
 };
 
-/// Writes a report that is read from disk: pages, each with its model as JSON beside it, figures as
-/// SVG, tables as CSV, LaTeX and Markdown, the style sheet and the scripts. Links are relative;
+/// Writes a report that is read from disk: pages, each with its model as JSON beside it, figures,
+/// tables as CSV, LaTeX and Markdown, the style sheet and the scripts. Links are relative;
 /// nothing is loaded from elsewhere, and without scripts all is there but search and filters.
-/// Files of an earlier report that this one does not write are left alone.
+/// Files of an earlier report that this one does not write are left alone. Figures that are not
+/// drawn are missing as files alone.
 /// \return the first page
 /// \throws InputError on a bad table or figure, ids that occur twice, or an unwritable folder
-std::filesystem::path write_site(const Site& site,
+std::filesystem::path write_site(Site site,
                                  const std::filesystem::path& folder,
                                  const WriteOptions& options = {});
 
 /// Writes one exhibit into a folder of its own: index.html and all that it shows. A figure that
-/// cannot be drawn is left out, and a PDF that gnuplot does not draw.
-/// \param notice  is told in a line of what is left out
+/// cannot be drawn is left out.
 /// \return what was written but for the style sheet and the scripts, the page last
 /// \throws as write_site, but for figures
-std::vector<std::filesystem::path> write_exhibit(
-    const ExhibitPage& exhibit,
-    const Site& site,
-    const std::filesystem::path& folder,
-    const WriteOptions& options = {},
-    const std::function<void(const std::string&)>& notice = {});
-
-/// A figure as SVG that stands alone, in the colours of the report.
-std::string figure_svg(const plots::Figure& figure,
-                       const std::vector<Rate>& rates,
-                       const std::vector<Method>& methods);
+std::vector<std::filesystem::path> write_exhibit(const ExhibitPage& exhibit,
+                                                 Site site,
+                                                 const std::filesystem::path& folder,
+                                                 const WriteOptions& options = {});
 
 /// The model of a page as JSON, and back. Numbers that are not finite are null.
 template <class Page>
@@ -49,6 +44,10 @@ nlohmann::json model_json(const Page& page);
 /// \throws nlohmann::json::exception or InputError if it is no such model
 template <class Page>
 Page model_of(const nlohmann::json& json);
+
+/// The model of an exhibit with the methods, whose places are their colours: a description of its
+/// figures, which dpsosp.draw takes.
+nlohmann::json description_json(const ExhibitPage& exhibit, const Site& site);
 
 /// A page from its model: what write_site writes.
 std::string page_html(const IndexPage& page, const Site& site);

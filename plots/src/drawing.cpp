@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "dpsosp/plots/drawing.hpp"
+
+#include <array>
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <iostream>
+#include <sstream>
+#include <utility>
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <spawn.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+namespace dpsosp::plots {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::string_view install = "install python3-matplotlib";
+
+std::string cannot_run(int error) {
+  return fmt::format(
+      "figures: cannot run {} ({}); {}", DPSOSP_FIGURE_PYTHON, std::strerror(error), install);
+}
+
+/// A command and its environment, as exec takes them.
+class Call {
+ public:
+  explicit Call(const std::vector<std::string>& words)
+      : command_{DPSOSP_FIGURE_PYTHON, "-m", "dpsosp.draw"} {
+    command_.insert(command_.end(), words.begin(), words.end());
+    std::string path = "PYTHONPATH=" + python_package();
+    for (char** entry = environ; *entry != nullptr; ++entry) {
+      const std::string_view variable = *entry;
+      if (variable.starts_with("PYTHONPATH="))
+        path += fmt::format(":{}", variable.substr(variable.find('=') + 1));
+      else
+        environment_.emplace_back(variable);
+    }
+    environment_.push_back(std::move(path));
+    for (std::string& word : command_) arguments_.push_back(word.data());
+    for (std::string& variable : environment_) variables_.push_back(variable.data());
+    arguments_.push_back(nullptr);
+    variables_.push_back(nullptr);
+  }
+  Call(const Call&) = delete;
+  Call& operator=(const Call&) = delete;
+
+  char** arguments() { return arguments_.data(); }
+  char** variables() { return variables_.data(); }
+
+ private:
+  std::vector<std::string> command_, environment_;
+  std::vector<char*> arguments_, variables_;
+};
+
+/// All that a descriptor gives until its end.
+std::string read_to_end(int descriptor) {
+  std::string text;
+  std::array<char, 4096> part{};
+  for (;;) {
+    const ::ssize_t count = ::read(descriptor, part.data(), part.size());
+    if (count > 0)
+      text.append(part.data(), static_cast<std::size_t>(count));
+    else if (count == 0 || errno != EINTR)
+      return text;
+  }
+}
+
+std::vector<std::string> lines_of(const std::string& text) {
+  std::vector<std::string> lines;
+  std::istringstream in(text);
+  for (std::string line; std::getline(in, line);)
+    if (!line.empty()) lines.push_back(line);
+  return lines;
+}
+
+}  // namespace
+
+std::string python_package() {
+  std::error_code none;
+  const fs::path program = fs::read_symlink("/proc/self/exe", none);
+  for (const char* place : {"../share/dpsosp/python", "../../../python"})
+    if (const fs::path folder = program.parent_path() / place;
+        fs::exists(folder / "dpsosp/author.py"))
+      return fs::weakly_canonical(folder).string();
+  return {};
+}
+
+std::vector<std::string> draw(const std::vector<std::string>& words) {
+  if (python_package().empty())
+    return {"figures: there is no package of dpsosp for Python beside this program, which draws"};
+  Call call(words);
+  int pipe[2];
+  if (::pipe2(pipe, O_CLOEXEC) != 0) return {cannot_run(errno)};
+  posix_spawn_file_actions_t actions;
+  ::posix_spawn_file_actions_init(&actions);
+  ::posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0);
+  ::posix_spawn_file_actions_addopen(&actions, 1, "/dev/null", O_WRONLY, 0);
+  ::posix_spawn_file_actions_adddup2(&actions, pipe[1], 2);
+  ::pid_t child = 0;
+  const int error = ::posix_spawnp(
+      &child, DPSOSP_FIGURE_PYTHON, &actions, nullptr, call.arguments(), call.variables());
+  ::posix_spawn_file_actions_destroy(&actions);
+  ::close(pipe[1]);
+  const std::string said = error == 0 ? read_to_end(pipe[0]) : std::string();
+  ::close(pipe[0]);
+  if (error != 0) return {cannot_run(error)};
+  int status = 0;
+  while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {
+  }
+  if (WIFEXITED(status) && WEXITSTATUS(status) == 0) return {};
+  std::vector<std::string> reasons;
+  for (std::string& line : lines_of(said))
+    if (line.starts_with("figures: ")) reasons.push_back(std::move(line));
+  if (!reasons.empty()) return reasons;
+  const std::vector<std::string> all = lines_of(said);
+  return {fmt::format("figures: {} cannot draw ({}); {}",
+                      DPSOSP_FIGURE_PYTHON,
+                      all.empty() ? "it said nothing" : all.back(),
+                      install)};
+}
+
+int draw_instead(const std::vector<std::string>& words) {
+  Call call(words);
+  std::cout.flush();
+  ::execvpe(DPSOSP_FIGURE_PYTHON, call.arguments(), call.variables());
+  std::cerr << cannot_run(errno) << '\n';
+  return 1;
+}
+
+std::vector<std::string> draw_figures(const std::vector<fs::path>& descriptions,
+                                      const std::vector<std::string>& formats,
+                                      const fs::path& cache) {
+  if (descriptions.empty() || formats.empty()) return {};
+  std::vector<std::string> words;
+  for (const fs::path& file : descriptions) words.push_back(file.string());
+  words.insert(
+      words.end(),
+      {"--formats", fmt::format("{}", fmt::join(formats, ",")), "--cache", cache.string()});
+  return draw(words);
+}
+
+}  // namespace dpsosp::plots
