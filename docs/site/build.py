@@ -114,7 +114,7 @@ def with_links(name, text, pages, cards):
             return f"[{words}]({to(cards.of_anchor[page, anchor])})"
         if page in pages or page in cards.pages:
             return f"[{words}]({to(page, anchor)})"
-        if page.startswith("docs/") and page.endswith(".svg"):
+        if page.startswith(("docs/", "results/")) and page.endswith(".svg"):
             return f"{mark}[{words}]({to(page)})"
         return words
 
@@ -168,8 +168,10 @@ def stage(program, folder):
         text = with_links(name, text, pages, cards)
         text += navigation(text) if name == "docs/index.md" else children(name, pages | cards.pages)
         file.write_text(text, encoding="utf-8")
-    for picture in [*(ROOT / "docs").glob("**/*.svg"), *written.glob("**/*.svg")]:
-        base = written if picture.is_relative_to(written) else ROOT / "docs"
+    shown = [f for f in (ROOT / "results").glob("**/*.svg")
+             if any(f.relative_to(ROOT).as_posix() in text for text in pages.values())]
+    for picture in [*(ROOT / "docs").glob("**/*.svg"), *written.glob("**/*.svg"), *shown]:
+        base = next(base for base in (written, ROOT / "docs", ROOT) if picture.is_relative_to(base))
         file = folder / "source" / picture.relative_to(base)
         file.parent.mkdir(parents=True, exist_ok=True)
         shutil.copyfile(picture, file)

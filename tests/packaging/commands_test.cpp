@@ -124,13 +124,15 @@ const std::vector<Instead> instead{
      "hours, with packages that ./run does not install"},
     {"./run reproduce KEY/NAME", "./run reproduce avdiukhin-2024/no-clipping --scale smoke", name},
     {"mkdir -p results/KEY-NAME && cp out/report/KEY-NAME/*.csv out/report/KEY-NAME/*.md "
-     "results/KEY-NAME/",
+     "out/report/KEY-NAME/*.svg results/KEY-NAME/",
      "mkdir -p results/KEY-NAME && cp out/report/avdiukhin-2024-no-clipping/*.csv "
-     "out/report/avdiukhin-2024-no-clipping/*.md results/KEY-NAME/",
+     "out/report/avdiukhin-2024-no-clipping/*.md out/report/avdiukhin-2024-no-clipping/*.svg "
+     "results/KEY-NAME/",
      name},
-    {"cp out/report/EXHIBIT/*.csv out/report/EXHIBIT/*.md results/EXHIBIT/",
+    {"cp out/report/EXHIBIT/*.csv out/report/EXHIBIT/*.md out/report/EXHIBIT/*.svg "
+     "results/EXHIBIT/",
      "cp out/report/avdiukhin-2024-no-clipping/*.csv out/report/avdiukhin-2024-no-clipping/*.md "
-     "results/avdiukhin-2024-no-clipping/",
+     "out/report/avdiukhin-2024-no-clipping/*.svg results/avdiukhin-2024-no-clipping/",
      name},
 
     {"./run reproduce CLAIM", "./run reproduce xu-2026/definition-3 --scale smoke", name},
@@ -368,14 +370,14 @@ const Instead* find_instead(const std::string& command) {
 bool is_command(const std::string& text) {
   static const std::regex begins(
       R"((\./\S+|build/\S+|[A-Z_]{3,}=\S+ \S+|dpsosp|cmake|ctest|ninja|make|mkdir|cp|mv|rm|git|bash|sh)"
-      R"(|gnuplot|python3|pip|sudo|apt|apt-get|npm|docker|srun)(\s.*)?)");
+      R"(|python3|pip|sudo|apt|apt-get|npm|docker|srun)(\s.*)?)");
   return std::regex_match(text, begins);
 }
 
 /// Programs that a test may run as a document says, here or as a stand-in.
 bool may_run(const std::string& command) {
   static const std::regex begins(
-      R"((\./run|dpsosp|cmake|gnuplot|mkdir|cp|bash scripts/\S+|build/release/bin/\S+)(\s.*)?)");
+      R"((\./run|dpsosp|cmake|mkdir|cp|bash scripts/\S+|build/release/bin/\S+)(\s.*)?)");
   return std::regex_match(command, begins);
 }
 
