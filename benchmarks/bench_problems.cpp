@@ -9,7 +9,7 @@
 
 #include "dpsosp/core/stream.hpp"
 #include "dpsosp/problems/matrix_sensing.hpp"
-#include "dpsosp/problems/records.hpp"
+#include "dpsosp/trusted/records.hpp"
 
 namespace dpsosp {
 namespace {

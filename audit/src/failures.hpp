@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-#include "dpsosp/problems/records.hpp"
+#include "dpsosp/trusted/records.hpp"
 #include "subject.hpp"
 
 namespace dpsosp::audit {

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "dpsosp/privacy/batch.hpp"
-#include "dpsosp/problems/records.hpp"
+#include "dpsosp/trusted/records.hpp"
 
 namespace dpsosp::audit {
 

@@ -4,7 +4,7 @@
 #include <functional>
 #include <memory>
 
-#include "dpsosp/problems/records.hpp"
+#include "dpsosp/trusted/records.hpp"
 
 /// Records that stand in for another one, as records of size 1.
 namespace dpsosp::audit {

@@ -12,7 +12,7 @@
 #include "dpsosp/privacy/release_curator.hpp"
 #include "dpsosp/privacy/simulated_curator.hpp"
 #include "dpsosp/privacy/unsound_curator.hpp"
-#include "dpsosp/problems/records.hpp"
+#include "dpsosp/trusted/records.hpp"
 
 namespace dpsosp {
 namespace {

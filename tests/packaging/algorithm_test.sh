@@ -33,6 +33,6 @@ for root in "$@"; do
 done
 [ "$count" -ge 10 ] || { echo "only $count headers were looked at" >&2; exit 1; }
 
-compile "${in_reach[@]}" '-DPROBED_HEADER=<dpsosp/problems/records.hpp>'
+compile "${in_reach[@]}" '-DPROBED_HEADER=<dpsosp/trusted/records.hpp>'
 compile "${in_reach[@]}" '-DPROBED_HEADER=<dpsosp/evaluator/certificate.hpp>'
 echo "$count headers refused"

@@ -73,7 +73,7 @@ if "$cmake" --build "$folder/consumer" --target leaky >"$folder/leaky.log" 2>&1;
   echo "an algorithm built against the installed package can include the records" >&2
   exit 1
 fi
-grep -q 'dpsosp/problems/records.hpp: No such file\|records.hpp.* file not found' "$folder/leaky.log" ||
+grep -q 'dpsosp/trusted/records.hpp: No such file\|records.hpp.* file not found' "$folder/leaky.log" ||
   { cat "$folder/leaky.log" >&2; exit 1; }
 
 "$folder/prefix/bin/dpsosp" list problems --json >/dev/null

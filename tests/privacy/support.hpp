@@ -14,7 +14,7 @@
 #include "dpsosp/core/stream.hpp"
 #include "dpsosp/privacy/curator.hpp"
 #include "dpsosp/privacy/unsound_curator.hpp"
-#include "dpsosp/problems/records.hpp"
+#include "dpsosp/trusted/records.hpp"
 
 namespace dpsosp::testing {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "dpsosp/problems/chunked_sum.hpp"
+#include "dpsosp/trusted/chunked_sum.hpp"
 
 #include <cmath>
 #include <limits>

@@ -14,7 +14,7 @@
 #include "dpsosp/core/stream.hpp"
 #include "dpsosp/experiments/run.hpp"
 #include "dpsosp/privacy/unsound_curator.hpp"
-#include "dpsosp/problems/records.hpp"
+#include "dpsosp/trusted/records.hpp"
 #include "dpsosp/xu_2026/dp_rgda.hpp"
 #include "findings.hpp"
 #include "lemmas.hpp"

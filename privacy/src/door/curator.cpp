@@ -13,7 +13,7 @@
 #include "curator_state.hpp"
 #include "dpsosp/core/errors.hpp"
 #include "dpsosp/core/finite.hpp"
-#include "dpsosp/problems/records.hpp"
+#include "dpsosp/trusted/records.hpp"
 
 namespace dpsosp::door {
 namespace {

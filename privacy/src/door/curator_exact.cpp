@@ -5,7 +5,7 @@
 #include <cmath>
 #include <numbers>
 
-#include "dpsosp/problems/records.hpp"
+#include "dpsosp/trusted/records.hpp"
 
 namespace dpsosp::door {
 namespace {

@@ -19,7 +19,7 @@
 #include "dpsosp/privacy/accounting/accountant.hpp"
 #include "dpsosp/privacy/audited_curator.hpp"
 #include "dpsosp/privacy/range_filter.hpp"
-#include "dpsosp/problems/records.hpp"
+#include "dpsosp/trusted/records.hpp"
 #include "lattice.hpp"
 #include "simulated_ranges.hpp"
 

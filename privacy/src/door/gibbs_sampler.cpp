@@ -9,7 +9,7 @@
 
 #include "curator_state.hpp"
 #include "dpsosp/core/errors.hpp"
-#include "dpsosp/problems/records.hpp"
+#include "dpsosp/trusted/records.hpp"
 
 namespace dpsosp::door {
 namespace {

@@ -8,7 +8,7 @@
 #include "curator_exact.hpp"
 #include "curator_state.hpp"
 #include "dpsosp/core/errors.hpp"
-#include "dpsosp/problems/records.hpp"
+#include "dpsosp/trusted/records.hpp"
 #include "sensitivity_steps.hpp"
 
 namespace dpsosp::door {

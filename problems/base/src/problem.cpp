@@ -104,9 +104,4 @@ Constant proved(double value, std::string region, std::string proof, double atta
   return {value, Origin::proved, std::move(region), std::move(proof), attained};
 }
 
-void check_minimisation(std::string_view problem, Block block) {
-  if (block != Block::x)
-    throw InputError(fmt::format("{}: a minimisation problem has no dual block", problem));
-}
-
 }  // namespace dpsosp

@@ -10,11 +10,11 @@
 #include "dpsosp/core/errors.hpp"
 #include "dpsosp/core/rows.hpp"
 #include "dpsosp/core/stream.hpp"
-#include "dpsosp/problems/chunked_sum.hpp"
+#include "dpsosp/trusted/chunked_sum.hpp"
 #include "dpsosp/problems/glm.hpp"
 #include "dpsosp/problems/last.hpp"
 #include "dpsosp/problems/problem.hpp"
-#include "dpsosp/problems/weigh_repeated.hpp"
+#include "dpsosp/trusted/weigh_repeated.hpp"
 
 namespace dpsosp {
 namespace {

@@ -8,7 +8,7 @@
 #include "bump.hpp"
 #include "dpsosp/core/stream.hpp"
 #include "dpsosp/problems/problem.hpp"
-#include "dpsosp/problems/weigh_repeated.hpp"
+#include "dpsosp/trusted/weigh_repeated.hpp"
 
 namespace dpsosp {
 namespace {

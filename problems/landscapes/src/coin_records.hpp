@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <memory>
 
-#include "dpsosp/problems/records.hpp"
+#include "dpsosp/trusted/records.hpp"
 #include "dpsosp/problems/sampling.hpp"
 
 namespace dpsosp {

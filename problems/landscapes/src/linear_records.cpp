@@ -19,7 +19,7 @@
 #include "dpsosp/problems/diagonal_objective.hpp"
 #include "dpsosp/problems/last.hpp"
 #include "dpsosp/problems/problem.hpp"
-#include "dpsosp/problems/weigh_repeated.hpp"
+#include "dpsosp/trusted/weigh_repeated.hpp"
 
 namespace dpsosp {
 namespace {

@@ -10,9 +10,9 @@
 
 #include "dpsosp/core/errors.hpp"
 #include "dpsosp/core/hypotenuse.hpp"
-#include "dpsosp/problems/chunked_sum.hpp"
+#include "dpsosp/trusted/chunked_sum.hpp"
 #include "dpsosp/problems/fixed_dimension.hpp"
-#include "dpsosp/problems/weigh_repeated.hpp"
+#include "dpsosp/trusted/weigh_repeated.hpp"
 #include "low_rank.hpp"
 
 namespace dpsosp {

@@ -8,7 +8,7 @@
 #include "dpsosp/core/factor_products.hpp"
 #include "dpsosp/core/hypotenuse.hpp"
 #include "dpsosp/core/rows.hpp"
-#include "dpsosp/problems/chunked_sum.hpp"
+#include "dpsosp/trusted/chunked_sum.hpp"
 #include "dpsosp/problems/matrix_sensing.hpp"
 
 namespace dpsosp {

@@ -12,7 +12,7 @@
 #include "dpsosp/core/hypotenuse.hpp"
 #include "dpsosp/core/stream.hpp"
 #include "dpsosp/problems/finite_records.hpp"
-#include "dpsosp/problems/weigh_repeated.hpp"
+#include "dpsosp/trusted/weigh_repeated.hpp"
 #include "quartic.hpp"
 
 namespace dpsosp {

@@ -7,7 +7,7 @@
 
 #include "dpsosp/core/errors.hpp"
 #include "dpsosp/core/hypotenuse.hpp"
-#include "dpsosp/problems/chunked_sum.hpp"
+#include "dpsosp/trusted/chunked_sum.hpp"
 #include "phase_link.hpp"
 
 namespace dpsosp {

@@ -13,10 +13,10 @@
 #include "dpsosp/core/errors.hpp"
 #include "dpsosp/core/hypotenuse.hpp"
 #include "dpsosp/core/stream.hpp"
-#include "dpsosp/problems/chunked_sum.hpp"
+#include "dpsosp/trusted/chunked_sum.hpp"
 #include "dpsosp/problems/fixed_dimension.hpp"
 #include "dpsosp/problems/last.hpp"
-#include "dpsosp/problems/weigh_repeated.hpp"
+#include "dpsosp/trusted/weigh_repeated.hpp"
 
 namespace dpsosp {
 namespace {

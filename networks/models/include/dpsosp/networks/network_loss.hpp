@@ -9,7 +9,7 @@
 #include "dpsosp/networks/examples.hpp"
 #include "dpsosp/networks/network.hpp"
 #include "dpsosp/problems/objective.hpp"
-#include "dpsosp/problems/records.hpp"
+#include "dpsosp/trusted/records.hpp"
 
 /// The cross entropy of a network's scores and a record's label.
 namespace dpsosp::networks {

@@ -4,8 +4,8 @@
 #include <cmath>
 #include <span>
 
-#include "dpsosp/problems/chunked_sum.hpp"
-#include "dpsosp/problems/weigh_repeated.hpp"
+#include "dpsosp/trusted/chunked_sum.hpp"
+#include "dpsosp/trusted/weigh_repeated.hpp"
 
 namespace dpsosp {
 

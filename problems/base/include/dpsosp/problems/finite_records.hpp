@@ -6,9 +6,9 @@
 #include <string>
 #include <vector>
 
-#include "dpsosp/problems/records.hpp"
+#include "dpsosp/trusted/records.hpp"
 #include "dpsosp/problems/sampling.hpp"
-#include "dpsosp/problems/weigh_repeated.hpp"
+#include "dpsosp/trusted/weigh_repeated.hpp"
 
 namespace dpsosp {
 

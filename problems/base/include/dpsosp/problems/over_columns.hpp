@@ -5,7 +5,7 @@
 #include <array>
 
 #include "dpsosp/core/rows.hpp"
-#include "dpsosp/problems/chunked_sum.hpp"
+#include "dpsosp/trusted/chunked_sum.hpp"
 
 namespace dpsosp {
 

@@ -14,7 +14,7 @@
 #include "dpsosp/core/stream.hpp"
 #include "dpsosp/core/words.hpp"
 #include "dpsosp/problems/objective.hpp"
-#include "dpsosp/problems/records.hpp"
+#include "dpsosp/trusted/records.hpp"
 
 namespace dpsosp {
 
@@ -151,7 +151,5 @@ Constant proved(double value, std::string region, std::string proof, double atta
 void set_dual(PublicFacts& facts, DualKind kind, Vector initial, const Domain& domain = {});
 /// Says of every landmark of the population that it is one of the empirical objective too.
 void share_landmarks(std::vector<Landmark>& landmarks);
-/// Refuses every block but x.
-void check_minimisation(std::string_view problem, Block block);
 
 }  // namespace dpsosp

@@ -11,7 +11,7 @@
 #include "dpsosp/core/stream.hpp"
 #include "dpsosp/core/vector.hpp"
 #include "dpsosp/core/words.hpp"
-#include "dpsosp/problems/records.hpp"
+#include "dpsosp/trusted/records.hpp"
 
 namespace dpsosp {
 

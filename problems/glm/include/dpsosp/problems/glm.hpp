@@ -8,7 +8,7 @@
 
 #include "dpsosp/problems/glm_loss.hpp"
 #include "dpsosp/problems/objective.hpp"
-#include "dpsosp/problems/records.hpp"
+#include "dpsosp/trusted/records.hpp"
 #include "dpsosp/problems/sampling.hpp"
 
 namespace dpsosp {

@@ -3,7 +3,7 @@
 
 #include <type_traits>
 
-#include "dpsosp/problems/records.hpp"
+#include "dpsosp/trusted/records.hpp"
 
 namespace dpsosp {
 

@@ -1,22 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "dpsosp/problems/records.hpp"
+#include "dpsosp/trusted/records.hpp"
 
-#include "dpsosp/core/errors.hpp"
+#include <fmt/format.h>
+
+#include "refusals.hpp"
 
 namespace dpsosp {
-namespace {
-
-[[noreturn]] void refuse(const char* what) {
-  throw InputError(std::string("records: this problem answers no ") + what);
-}
-
-[[noreturn]] void refuse_projection() {
-  throw InputError(
-      "records: this problem's features cannot be projected; choose a generalised linear model "
-      "without regulariser");
-}
-
-}  // namespace
 
 Index RecordSums::longer_gradients(const Point& point,
                                    Block block,
@@ -53,6 +42,11 @@ std::unique_ptr<const Records> Records::projected(const Matrix&, double) const {
 
 std::unique_ptr<const SimulatedSums> SimulatedSums::projected(const Matrix&, double) const {
   refuse_projection();
+}
+
+void check_minimisation(std::string_view problem, Block block) {
+  if (block != Block::x)
+    throw InputError(fmt::format("{}: a minimisation problem has no dual block", problem));
 }
 
 }  // namespace dpsosp

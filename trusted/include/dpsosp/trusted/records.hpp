@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <memory>
 #include <span>
+#include <string_view>
 
 #include "dpsosp/core/point.hpp"
 #include "dpsosp/core/public_facts.hpp"
@@ -154,5 +155,8 @@ class SimulatedSums : public RecordSums {
   /// As of Records.
   virtual std::unique_ptr<const SimulatedSums> projected(const Matrix& map, double cap) const;
 };
+
+/// Refuses every block but x.
+void check_minimisation(std::string_view problem, Block block);
 
 }  // namespace dpsosp
