@@ -1,0 +1,218 @@
+// SPDX-License-Identifier: Apache-2.0
+// Problems that do their worst: whatever they answer and whatever the records are, exchanging one
+// record moves a sum by at most twice its limit, which is what is charged.
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <memory>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "dpsosp/core/stream.hpp"
+#include "dpsosp/trusted/private_records.hpp"
+#include "losses.hpp"
+
+namespace dpsosp::hostile_test {
+namespace {
+
+constexpr double inf = std::numeric_limits<double>::infinity();
+constexpr Index d = 4;
+
+/// NaN, an infinity, zero, or a normal number times 10^u with u uniform in [least, most].
+double any_number(Stream& stream, double least, double most) {
+  switch (stream.below(40)) {
+    case 0:
+      return std::nan("");
+    case 1:
+      return stream.bernoulli(0.5) ? inf : -inf;
+    case 2:
+      return 0;
+    case 3:
+      return stream.bernoulli(0.5) ? 1e308 : -5e-324;
+    default:
+      return stream.normal() * std::pow(10.0, least + (most - least) * stream.uniform());
+  }
+}
+
+Vector any_vector(Stream& stream, Index size, double least, double most) {
+  Vector made(size);
+  const double scale = std::pow(10.0, least + (most - least) * stream.uniform());
+  for (double& entry : made)
+    entry = stream.below(30) == 0 ? any_number(stream, least, most) : scale * stream.normal();
+  return made;
+}
+
+/// States a bound of its Hessian that says nothing, answers otherwise at each call, and gives NaN,
+/// infinities and huge numbers.
+class Liar final : public CommonLoss {
+ public:
+  explicit Liar(std::uint64_t seed) : seed_(seed), stream_({.seed = seed}) {}
+  void forget() const { stream_ = Stream({.seed = seed_}); }
+
+  double value(ConstVectorRef) const override { return any_number(stream_, -150, 150); }
+  void gradient(ConstVectorRef x, VectorRef out) const override {
+    out = any_vector(stream_, x.size(), -150, 150);
+  }
+  void hessian_product(const Point&, const Point*, ConstVectorRef v, VectorRef out) const override {
+    out = any_vector(stream_, v.size(), -150, 150);
+  }
+  double hessian_bound(const Point&, const Point*) const override {
+    return stream_.bernoulli(0.5) ? 0.0 : any_number(stream_, -150, 150);
+  }
+  bool separable() const override { return true; }
+  double coordinate_value(Index, double) const override { return any_number(stream_, -150, 150); }
+
+ private:
+  std::uint64_t seed_;
+  mutable Stream stream_;
+};
+
+std::vector<RowLoss> hostile_losses(const std::shared_ptr<const Liar>& liar) {
+  const Expression t = Expression::score(), y = Expression::label();
+  const std::array<Expression, 3> wild{
+      exp(exp(t * y)) / (t - t), exp(square(t) * y * 50.0), y / (t * 0.0 + 1e-3)};
+  const std::array<Expression, 3> huge{1e300 * t, 1e300 * y, 1e300 * (t + y)};
+  const std::array<Expression, 3> tiny{1e-300 * t, 1e-300 * y, 1e-300 * t};
+  std::vector<RowLoss> all = trusted_tests::every_row_loss();
+  for (const auto& derivatives : {wild, huge, tiny, all[0].derivatives}) {
+    all.push_back({"hostile", derivatives, nullptr});
+    all.push_back({"hostile with a lie", derivatives, liar});
+  }
+  all.push_back({.problem = "tilted with a lie", .common = liar, .tilted = true});
+  all.push_back({.problem = "tilted alone", .tilted = true});
+  return all;
+}
+
+/// Records of any size, of which most are like each other.
+RecordColumns any_columns(Stream& stream, Index n) {
+  RecordColumns made{Matrix(d, n), Vector(n)};
+  const double least = stream.bernoulli(0.5) ? -0.5 : -160, most = -least;
+  for (Index i = 0; i < n; ++i) {
+    made.features.col(i) = any_vector(stream, d, least, most);
+    made.labels[i] = any_number(stream, 0.1 * least, 0.1 * most);
+  }
+  return made;
+}
+
+/// Every sum of two neighbouring data sets.
+class Pairs {
+ public:
+  Pairs(const Records& one, const Records& other, const Liar& liar, Stream& stream, double limit)
+      : one_(one), other_(other), liar_(liar), limit_(limit) {
+    const double reach = stream.bernoulli(0.5) ? 1.0 : 30.0;
+    const Vector x = any_vector(stream, d, -reach, reach);
+    const Vector before =
+        stream.bernoulli(0.3) ? Vector(x * (1 + 1e-15)) : any_vector(stream, d, -reach, reach);
+    const Vector v = any_vector(stream, d, -reach, reach);
+    const Vector grid = any_vector(stream, 3, -1, 1);
+    const double length = v.stableNorm();
+    const Index j = stream.below(d);
+    const Point p(x), q(before);
+    const BatchView all(0, one.size());
+    compare(d, 1, [&](const Records& r, VectorRef out) {
+      r.add_gradients(p, Block::x, all, limit, out);
+    });
+    compare(d, 1, [&](const Records& r, VectorRef out) {
+      r.add_gradient_differences(p, q, Block::x, all, limit, out);
+    });
+    compare(1, 1, [&](const Records& r, VectorRef out) {
+      r.add_loss_differences(p, q, all, limit, out[0]);
+    });
+    if (one.has_second_order()) {
+      compare(d, length, [&](const Records& r, VectorRef out) {
+        r.add_hessian_products(p, v, all, limit, out);
+      });
+      compare(d, length, [&](const Records& r, VectorRef out) {
+        r.add_hessian_difference_products(p, q, v, all, limit, out);
+      });
+    }
+    if (one.separable())
+      for (Index k = 0; k < grid.size(); ++k)
+        compare(1, std::abs(grid[k] - x[j]), [&](const Records& r, VectorRef out) {
+          r.add_coordinate_loss_differences(j, grid.segment(k, 1), x[j], all, limit, out);
+        });
+  }
+
+  Index compared() const { return compared_; }
+  /// Of what is charged.
+  double largest_move() const { return largest_; }
+
+ private:
+  template <class Sum>
+  void compare(Index entries, double scale, const Sum& sum) {
+    Vector here = Vector::Zero(entries), there = here;
+    liar_.forget();
+    sum(one_, here);
+    liar_.forget();
+    sum(other_, there);
+    ++compared_;
+    const double charged = 2 * limit_ * scale;
+    if (!(charged < inf)) return;  // a query at such a point is refused, or costs everything
+    if (here.array().isNaN().any() || there.array().isNaN().any())
+      largest_ = inf;
+    else if (const double moved = (here - there).stableNorm(); moved > 0)
+      largest_ = std::max(largest_, std::isfinite(moved) ? moved / charged : inf);
+  }
+
+  const Records &one_, &other_;
+  const Liar& liar_;
+  double limit_, largest_ = 0;
+  Index compared_ = 0;
+};
+
+TEST(HostileProblems, MoveNoSumByMoreThanTheCharge) {
+  Stream stream({.seed = 3, .purpose = Purpose::test});
+  Index compared = 0;
+  double largest = 0;
+  for (std::uint64_t trial = 0; trial < 2500; ++trial) {
+    const auto liar = std::make_shared<const Liar>(trial);
+    const Index n = stream.bernoulli(0.8) ? 1 + stream.below(6) : 8 + stream.below(40);
+    const RecordColumns data = any_columns(stream, n);
+    RecordColumns exchanged = data;
+    const Index i = stream.below(n);
+    exchanged.features.col(i) =
+        stream.bernoulli(0.3) ? Vector(-data.features.col(i)) : any_vector(stream, d, -160, 160);
+    exchanged.labels[i] = any_number(stream, -160, 160);
+    const double limit = std::pow(
+        10.0, stream.bernoulli(0.5) ? -2 + 4 * stream.uniform() : -145 + 165 * stream.uniform());
+    for (const RowLoss& loss : hostile_losses(liar)) {
+      const auto one = admit(loss, RecordTable(data)), other = admit(loss, RecordTable(exchanged));
+      const Pairs pairs(*one, *other, *liar, stream, limit);
+      EXPECT_LE(pairs.largest_move(), 1 + 1e-8) << loss.problem << ", trial " << trial;
+      largest = std::max(largest, pairs.largest_move());
+      compared += pairs.compared();
+    }
+  }
+  EXPECT_GE(compared, 100000);
+  EXPECT_GE(largest, 0.999) << "no pair comes near the charge";
+}
+
+/// One record of a list takes another value, or the columns are other ones.
+TEST(HostileProblems, MoveNoSumOfRepeatedColumnsByMoreThanTheCharge) {
+  Stream stream({.seed = 4, .purpose = Purpose::test});
+  double largest = 0;
+  for (std::uint64_t trial = 0; trial < 300; ++trial) {
+    const auto liar = std::make_shared<const Liar>(trial);
+    const Index values = 2 + stream.below(4), n = 1 + stream.below(20);
+    const RecordColumns data = any_columns(stream, values);
+    std::vector<std::int32_t> list;
+    for (Index i = 0; i < n; ++i) list.push_back(static_cast<std::int32_t>(stream.below(values)));
+    std::vector<std::int32_t> exchanged = list;
+    exchanged[static_cast<std::size_t>(stream.below(n))] =
+        static_cast<std::int32_t>(stream.below(values));
+    const double limit = std::pow(10.0, -3 + 5 * stream.uniform());
+    for (const RowLoss& loss : hostile_losses(liar)) {
+      const auto one = admit(loss, RecordTable(data, list));
+      const auto other = admit(loss, RecordTable(data, exchanged));
+      const Pairs pairs(*one, *other, *liar, stream, limit);
+      EXPECT_LE(pairs.largest_move(), 1 + 1e-8) << loss.problem << ", trial " << trial;
+      largest = std::max(largest, pairs.largest_move());
+    }
+  }
+  EXPECT_GE(largest, 0.999) << "no pair comes near the charge";
+}
+
+}  // namespace
+}  // namespace dpsosp::hostile_test

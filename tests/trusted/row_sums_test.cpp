@@ -1,0 +1,255 @@
+// SPDX-License-Identifier: Apache-2.0
+// Sums over rows are sums of single records, each clipped; gradients and Hessian products are
+// derivatives of losses; equal columns counted once are those of the expanded table.
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <memory>
+#include <type_traits>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "dpsosp/core/errors.hpp"
+#include "dpsosp/core/stream.hpp"
+#include "dpsosp/trusted/private_records.hpp"
+#include "losses.hpp"
+
+namespace dpsosp::row_sums_test {
+namespace {
+
+using trusted_tests::every_row_loss;
+using trusted_tests::Quartic;
+constexpr double unlimited = std::numeric_limits<double>::infinity();
+constexpr Index d = 5;
+
+RecordColumns columns(Index n, std::uint64_t seed) {
+  RecordColumns made{Matrix(d, n), Vector(n)};
+  Stream stream({.seed = seed, .purpose = Purpose::test});
+  stream.fill_normal(0.7, made.features.reshaped());
+  stream.fill_normal(1.0, made.labels);
+  return made;
+}
+
+Vector normals(Index size, std::uint64_t seed) {
+  Vector made(size);
+  Stream({.seed = seed, .purpose = Purpose::test}).fill_normal(1.0, made);
+  return made;
+}
+
+double loss(const Records& records, const Vector& x, const Vector& centre, Index i) {
+  double out = 0;
+  records.add_loss_differences(Point(x), Point(centre), BatchView(i, i + 1), unlimited, out);
+  return out;
+}
+
+Vector gradient(const Records& records, const Vector& x, const BatchView& batch, double limit) {
+  Vector out = Vector::Zero(x.size());
+  records.add_gradients(Point(x), Block::x, batch, limit, out);
+  return out;
+}
+
+TEST(RowSums, GradientsAreDerivativesOfLosses) {
+  const Vector x = normals(d, 1), centre = normals(d, 2), v = normals(d, 3);
+  const double h = 1e-5;
+  for (const RowLoss& form : every_row_loss()) {
+    const auto records = admit(form, RecordTable(columns(3, 4)));
+    for (Index i = 0; i < 3; ++i) {
+      const BatchView one(i, i + 1);
+      const Vector g = gradient(*records, x, one, unlimited);
+      const double slope =
+          (loss(*records, x + h * v, centre, i) - loss(*records, x - h * v, centre, i)) / (2 * h);
+      EXPECT_NEAR(g.dot(v), slope, 1e-8 * (1 + std::abs(slope))) << form.problem;
+      const Vector bend = (gradient(*records, x + h * v, one, unlimited) -
+                           gradient(*records, x - h * v, one, unlimited)) /
+                          (2 * h);
+      Vector product = Vector::Zero(d), difference = product, at_centre = product;
+      records->add_hessian_products(Point(x), v, one, unlimited, product);
+      records->add_hessian_products(Point(centre), v, one, unlimited, at_centre);
+      records->add_hessian_difference_products(
+          Point(x), Point(centre), v, one, unlimited, difference);
+      EXPECT_LE((product - bend).norm(), 1e-7 * (1 + bend.norm())) << form.problem;
+      EXPECT_LE((product - at_centre - difference).norm(), 1e-12 * (1 + product.norm()));
+    }
+  }
+}
+
+/// Ranges, lists and blocks of eight, with a limit that clips a half.
+TEST(RowSums, AddUpClippedRecords) {
+  constexpr Index n = 700;
+  const Vector x = normals(d, 1), before = normals(d, 2), v = normals(d, 3);
+  std::vector<Index> list;
+  Stream({.seed = 5}).bernoulli_subset(n, 0.4, list);
+  for (const RowLoss& form : every_row_loss()) {
+    const auto records = admit(form, RecordTable(columns(n, 4)));
+    const auto sum_of = [&](int kind, const BatchView& batch, double limit, ClipReport* report) {
+      Vector out = Vector::Zero(kind == 4 ? 1 : d);
+      ClipReport made;
+      const Point p(x), q(before);
+      if (kind == 0) made = records->add_gradients(p, Block::x, batch, limit, out);
+      if (kind == 1) made = records->add_gradient_differences(p, q, Block::x, batch, limit, out);
+      if (kind == 2) made = records->add_hessian_products(p, v, batch, limit, out);
+      if (kind == 3) made = records->add_hessian_difference_products(p, q, v, batch, limit, out);
+      if (kind == 4) made = records->add_loss_differences(p, q, batch, limit, out[0]);
+      if (report != nullptr) *report = made;
+      return out;
+    };
+    for (int kind = 0; kind < 5; ++kind) {
+      Vector norms(n);
+      for (Index i = 0; i < n; ++i) {
+        ClipReport report;
+        sum_of(kind, BatchView(i, i + 1), unlimited, &report);
+        norms[i] = report.largest_norm;
+      }
+      Vector sorted = norms;
+      std::ranges::sort(sorted);
+      const double limit = sorted[n / 2] * (1 + 1e-9);
+      if (limit == 0) continue;
+      Matrix each(sum_of(kind, BatchView(0, 1), limit, nullptr).size(), n);
+      for (Index i = 0; i < n; ++i) {
+        const Vector whole = sum_of(kind, BatchView(i, i + 1), unlimited, nullptr);
+        each.col(i) = std::min(1.0, limit / std::max(norms[i], 1e-300)) * whole;
+      }
+      for (const BatchView& batch :
+           {BatchView(0, n), BatchView(3, 4), BatchView(5, n - 2), BatchView(list)}) {
+        ClipReport report;
+        const Vector sum = sum_of(kind, batch, limit, &report);
+        Vector expected = Vector::Zero(sum.size());
+        Index clipped = 0;
+        for (Index k = 0; k < batch.size(); ++k) {
+          expected += each.col(batch[k]);
+          clipped += norms[batch[k]] > limit ? 1 : 0;
+        }
+        EXPECT_LE((sum - expected).norm(), 1e-11 * limit * static_cast<double>(batch.size()))
+            << form.problem << ' ' << kind;
+        EXPECT_EQ(report.clipped, clipped) << form.problem << ' ' << kind;
+      }
+    }
+  }
+}
+
+/// Seven values, one of which no record has, against the table that repeats them.
+TEST(RowSums, CountEqualColumnsAsOftenAsTheyOccur) {
+  constexpr Index n = 400, values = 7;
+  const RecordColumns few = columns(values, 6);
+  std::vector<std::int32_t> list;
+  RecordColumns all{Matrix(d, n), Vector(n)};
+  Stream stream({.seed = 7, .purpose = Purpose::test});
+  for (Index i = 0; i < n; ++i) {
+    list.push_back(static_cast<std::int32_t>(stream.below(values - 1)));
+    all.features.col(i) = few.features.col(list.back());
+    all.labels[i] = few.labels[list.back()];
+  }
+  const Vector x = normals(d, 1), before = normals(d, 2), v = normals(d, 3);
+  const Vector grid = Vector::LinSpaced(9, -1, 1);
+  for (const RowLoss& form : every_row_loss()) {
+    const auto repeated = admit(form, RecordTable(few, list)),
+               one_by_one = admit(form, RecordTable(all));
+    ASSERT_EQ(repeated->size(), n);
+    for (const double limit : {0.3, 2.0, unlimited})
+      for (const BatchView& batch : {BatchView(0, n), BatchView(17, 201)}) {
+        const auto same = [&](const auto& sum, Index entries) {
+          Vector a = Vector::Zero(entries), b = a;
+          const ClipReport first = sum(*repeated, a), second = sum(*one_by_one, b);
+          EXPECT_LE((a - b).norm(), 1e-11 * (1 + b.norm())) << form.problem << ' ' << limit;
+          EXPECT_EQ(first.clipped, second.clipped) << form.problem << ' ' << limit;
+          EXPECT_DOUBLE_EQ(first.largest_norm, second.largest_norm);
+        };
+        const Point p(x), q(before);
+        same([&](const Records& r,
+                 VectorRef out) { return r.add_gradients(p, Block::x, batch, limit, out); },
+             d);
+        same(
+            [&](const Records& r, VectorRef out) {
+              return r.add_gradient_differences(p, q, Block::x, batch, limit, out);
+            },
+            d);
+        same([&](const Records& r,
+                 VectorRef out) { return r.add_hessian_products(p, v, batch, limit, out); },
+             d);
+        same([&](const Records& r,
+                 VectorRef out) { return r.add_loss_differences(p, q, batch, limit, out[0]); },
+             1);
+        if (repeated->separable())
+          same(
+              [&](const Records& r, VectorRef out) {
+                return r.add_coordinate_loss_differences(2, grid, 0.1, batch, limit, out);
+              },
+              grid.size());
+      }
+  }
+}
+
+TEST(RowSums, CoordinateLossesAddUpToTheLoss) {
+  const auto records =
+      admit(RowLoss{.problem = "tilted", .common = std::make_shared<Quartic>(), .tilted = true},
+            RecordTable(columns(60, 8)));
+  const Vector x = normals(d, 1), centre = normals(d, 2);
+  double whole = 0, apart = 0;
+  records->add_loss_differences(Point(x), Point(centre), BatchView(0, 60), unlimited, whole);
+  for (Index j = 0; j < d; ++j) {
+    Vector one = Vector::Zero(1);
+    records->add_coordinate_loss_differences(
+        j, x.segment(j, 1), centre[j], BatchView(0, 60), unlimited, one);
+    apart += one[0];
+  }
+  EXPECT_NEAR(whole, apart, 1e-11 * std::abs(whole));
+  Vector out = Vector::Zero(1);
+  EXPECT_THROW(
+      records->add_coordinate_loss_differences(d, x.head(1), 0, BatchView(0, 60), 1.0, out),
+      InputError);
+}
+
+TEST(RowSums, ProjectEachColumnAndCapIt) {
+  const RecordColumns data = columns(30, 9);
+  Matrix map(3, d);
+  Stream({.seed = 10}).fill_normal(2.0, map.reshaped());
+  const Vector w = normals(3, 11);
+  for (const RowLoss& form : every_row_loss()) {
+    const auto records = admit(form, RecordTable(data));
+    if (form.common) {
+      EXPECT_THROW(records->projected(map, 1.0), InputError);
+      continue;
+    }
+    RecordColumns mapped{map * data.features, data.labels};
+    for (Index i = 0; i < 30; ++i)
+      mapped.features.col(i) *= std::min(1.0, 1.5 / mapped.features.col(i).norm());
+    const auto expected = admit(form, RecordTable(mapped));
+    const auto projected = records->projected(map, 1.5);
+    EXPECT_LE((gradient(*projected, w, BatchView(0, 30), 0.7) -
+               gradient(*expected, w, BatchView(0, 30), 0.7))
+                  .norm(),
+              1e-12);
+    EXPECT_THROW(records->projected(map.leftCols(2), 1.0), InputError);
+    EXPECT_THROW(records->projected(map, 0.0), InputError);
+  }
+}
+
+static_assert(!std::is_constructible_v<PrivateRecords, std::unique_ptr<const ClippedSums>> &&
+              !std::is_default_constructible_v<PrivateRecords>);  // admit() alone makes them
+
+TEST(RowSums, RefuseWrongSizesAndBlocks) {
+  for (const RowLoss& form : every_row_loss()) {
+    const auto records = admit(form, RecordTable(columns(4, 1)));
+    const Vector x = normals(d, 1), longer = normals(d + 1, 1);
+    Vector out = Vector::Zero(d), more = Vector::Zero(d + 1);
+    const BatchView all(0, 4);
+    EXPECT_THROW(records->add_gradients(Point(x), Block::y, all, 1, out), InputError);
+    EXPECT_THROW(records->add_gradients(Point(longer), Block::x, all, 1, more), InputError);
+    EXPECT_THROW(records->add_gradients(Point(x), Block::x, all, 1, more), InputError);
+    EXPECT_THROW(records->add_gradient_differences(Point(x), Point(longer), Block::x, all, 1, out),
+                 InputError);
+    EXPECT_THROW(records->add_hessian_products(Point(longer), x, all, 1, out), InputError);
+    EXPECT_THROW(records->add_hessian_products(Point(x), longer, all, 1, out), InputError);
+    double loss = 0;
+    EXPECT_THROW(records->add_loss_differences(Point(x), Point(longer), all, 1, loss), InputError);
+  }
+  EXPECT_THROW(RecordTable(RecordColumns{Matrix(2, 3), Vector(2)}), InputError);
+  EXPECT_THROW(RecordTable(columns(3, 1), {0, 3}), InputError);
+  EXPECT_THROW(RecordTable(columns(3, 1), {-1}), InputError);
+}
+
+}  // namespace
+}  // namespace dpsosp::row_sums_test

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <memory>
+
+#include "dpsosp/trusted/clipped_sums.hpp"
+#include "dpsosp/trusted/row_loss.hpp"
+
+namespace dpsosp {
+
+/// Private data with the loss of a record. Made by admit() alone, so that every sum over it is one
+/// of trusted/, whatever the problem.
+class PrivateRecords final : public AnsweredBy<Records> {
+ public:
+  Index size() const override { return sums().table().size(); }
+  std::unique_ptr<const Records> projected(const Matrix& map, double cap) const override;
+
+ private:
+  friend std::unique_ptr<const PrivateRecords> admit(RowLoss loss, RecordTable table);
+
+  explicit PrivateRecords(std::unique_ptr<const ClippedSums> sums) : AnsweredBy(std::move(sums)) {}
+  Members members_of(const BatchView& batch) const override {
+    return sums().table().members_of(batch);
+  }
+};
+
+/// Records of φ(⟨a, x⟩; b) + g(x).
+std::unique_ptr<const PrivateRecords> admit(RowLoss loss, RecordTable table);
+
+}  // namespace dpsosp
