@@ -40,8 +40,9 @@ PARTS = {
     "privacy": (["privacy/src/**/*.cpp", "privacy/src/door/*.hpp"],
                 ["test_privacy", "test_privacy_pure", "test_second_order", "test_accounting",
                  "test_privacy_projection", "test_privacy_stat", "test_second_order_stat"]),
-    "problems": (["problems/*/src/*records*.cpp", "problems/base/src/sampling.cpp"],
-                 ["test_problems", "test_problems_memory", "test_problems_separable",
+    "problems": (["trusted/src/*.cpp", "problems/*/src/*records*.cpp",
+                  "problems/base/src/sampling.cpp"],
+                 ["test_trusted", "test_problems", "test_problems_memory", "test_problems_separable",
                   "test_problems_stat", "test_checks"]),
     "core": ([f"core/src/{name}" for name in
               ("stream.cpp", "philox.cpp", "philox-inl.hpp", "normals.cpp", "binomial.cpp",

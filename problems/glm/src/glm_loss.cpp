@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "dpsosp/problems/glm_loss.hpp"
 
-#include <algorithm>
 #include <array>
 #include <cmath>
 #include <numbers>
@@ -12,34 +11,45 @@
 namespace dpsosp {
 namespace {
 
-/// s(t) and s′(t), without cancellation on either side.
-template <class Numbers>
+/// s(t), s′(t) and s″(t), without cancellation on either side.
 struct Sigmoid {
-  explicit Sigmoid(ConstVectorRef t) : e((-t.array().abs()).exp()) {
-    value = (t.array() >= 0).select(1 / (1 + e), e / (1 + e));
-    slope = e / (1 + e).square();
-  }
-  /// s″ = s′(1 − 2s).
-  Numbers curvature() const { return slope * (1 - 2 * value); }
-
-  Numbers e, value, slope;
+  Expression t = Expression::score();
+  Expression e = exp(-abs(t));
+  Expression value = where_not_negative(t, 1.0 / (1.0 + e), e / (1.0 + e));
+  Expression slope = e / square(1.0 + e);
+  Expression curvature = slope * (1.0 - 2.0 * value);
 };
+
+std::array<Expression, 3> sigmoid_square() {
+  const Sigmoid s;
+  const Expression residual = s.value - Expression::label();
+  return {0.5 * square(residual), residual * s.slope, square(s.slope) + residual * s.curvature};
+}
+
+std::array<Expression, 3> logistic() {
+  const Sigmoid s;
+  const Expression y = Expression::label();
+  return {max(s.t, 0.0) + log1p(s.e) - y * s.t, s.value - y, s.slope};
+}
+
+std::array<Expression, 3> welsch(double c) {
+  const Expression u = (Expression::score() - Expression::label()) / c, squared = square(u);
+  return {(-0.5 * c * c) * expm1(-squared),
+          c * u * exp(-squared),
+          (1.0 - 2.0 * squared) * exp(-squared)};
+}
+
+std::array<Expression, 3> tukey(double c) {
+  const Expression u = (Expression::score() - Expression::label()) / c;
+  const Expression inside = max(1.0 - square(u), 0.0);
+  return {(c * c / 6) * (1.0 - inside * square(inside)),
+          c * u * square(inside),
+          inside * (5.0 * inside - 4.0)};  // 1 − 5u² inside, 0 beyond
+}
 
 class SigmoidSquare final : public ScalarLoss {
  public:
-  void derivative_of_few(int order,
-                         ConstVectorRef t,
-                         ConstVectorRef y,
-                         VectorRef out) const override {
-    const Sigmoid<FewNumbers> s(t);
-    const auto residual = s.value - y.array();
-    if (order == 0)
-      out = 0.5 * residual.square();
-    else if (order == 1)
-      out = residual * s.slope;
-    else
-      out = s.slope.square() + residual * s.curvature();
-  }
+  SigmoidSquare() : ScalarLoss(sigmoid_square()) {}
 
   Bound bound(int order) const override {
     switch (order) {
@@ -75,18 +85,7 @@ class SigmoidSquare final : public ScalarLoss {
 
 class Logistic final : public ScalarLoss {
  public:
-  void derivative_of_few(int order,
-                         ConstVectorRef t,
-                         ConstVectorRef y,
-                         VectorRef out) const override {
-    const Sigmoid<FewNumbers> s(t);
-    if (order == 0)
-      out = t.array().max(0.0) + s.e.log1p() - y.array() * t.array();
-    else if (order == 1)
-      out = s.value - y.array();
-    else
-      out = s.slope;
-  }
+  Logistic() : ScalarLoss(logistic()) {}
 
   Bound bound(int order) const override {
     switch (order) {
@@ -108,21 +107,7 @@ class Logistic final : public ScalarLoss {
 
 class Welsch final : public ScalarLoss {
  public:
-  explicit Welsch(double scale) : c_(scale) {}
-
-  void derivative_of_few(int order,
-                         ConstVectorRef t,
-                         ConstVectorRef y,
-                         VectorRef out) const override {
-    const FewNumbers u = (t.array() - y.array()) / c_;
-    const FewNumbers square = u.square();
-    if (order == 0)
-      out = -0.5 * c_ * c_ * (-square).expm1();
-    else if (order == 1)
-      out = c_ * u * (-square).exp();
-    else
-      out = (1 - 2 * square) * (-square).exp();
-  }
+  explicit Welsch(double scale) : ScalarLoss(welsch(scale)), c_(scale) {}
 
   Bound bound(int order) const override {
     switch (order) {
@@ -148,21 +133,7 @@ class Welsch final : public ScalarLoss {
 
 class Tukey final : public ScalarLoss {
  public:
-  explicit Tukey(double scale) : c_(scale) {}
-
-  void derivative_of_few(int order,
-                         ConstVectorRef t,
-                         ConstVectorRef y,
-                         VectorRef out) const override {
-    const FewNumbers u = (t.array() - y.array()) / c_;
-    const FewNumbers inside = (1 - u.square()).max(0.0);
-    if (order == 0)
-      out = c_ * c_ / 6 * (1 - inside.cube());
-    else if (order == 1)
-      out = c_ * u * inside.square();
-    else
-      out = inside * (5 * inside - 4);  // 1 − 5u² inside, 0 beyond
-  }
+  explicit Tukey(double scale) : ScalarLoss(tukey(scale)), c_(scale) {}
 
   Bound bound(int order) const override {
     switch (order) {
@@ -185,14 +156,6 @@ class Tukey final : public ScalarLoss {
 };
 
 }  // namespace
-
-void ScalarLoss::derivative(int order, ConstVectorRef t, ConstVectorRef y, VectorRef out) const {
-  for (Index first = 0; first < t.size(); first += few) {
-    const Index here = std::min(few, t.size() - first);
-    derivative_of_few(
-        order, t.segment(first, here), y.segment(first, here), out.segment(first, here));
-  }
-}
 
 std::shared_ptr<const ScalarLoss> sigmoid_square_loss() {
   return std::make_shared<SigmoidSquare>();

@@ -8,16 +8,14 @@
 
 #include "dpsosp/problems/glm_loss.hpp"
 #include "dpsosp/problems/objective.hpp"
-#include "dpsosp/trusted/records.hpp"
 #include "dpsosp/problems/sampling.hpp"
+#include "dpsosp/trusted/record_table.hpp"
 
 namespace dpsosp {
 
 /// Records of a generalised linear model: f(w; x, y) = φ(⟨w, x⟩; y) + λ Σ_j w_j²/(1 + w_j²).
-struct GlmData {
-  Matrix features;  ///< d × n, ‖x_i‖ ≤ 1 for the constants to hold
-  Vector labels;    ///< n
-};
+/// ‖x_i‖ ≤ 1 for the constants to hold.
+using GlmData = RecordColumns;
 
 /// The loss φ and the weight λ ≥ 0 of the regulariser, which is public and part of every record.
 struct GlmModel {
@@ -26,8 +24,7 @@ struct GlmModel {
   double regulariser = 0.0;
 };
 
-/// The records one by one. Without regulariser a record's norm is |φ′| ‖x_i‖, so that a sum costs
-/// one dot product and one scaled addition a record; with it, one further vector a chunk.
+/// The records one by one.
 std::unique_ptr<const Records> glm_records(GlmModel model, std::shared_ptr<const GlmData> data);
 
 /// The law of simulated records: n of them, each one of the atoms with equal probability.

@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <array>
 #include <memory>
 #include <string>
+#include <utility>
 
 #include "dpsosp/core/public_facts.hpp"
 #include "dpsosp/core/settings.hpp"
 #include "dpsosp/core/vector.hpp"
 #include "dpsosp/core/words.hpp"
+#include "dpsosp/trusted/expression.hpp"
 
 namespace dpsosp {
 
@@ -16,8 +19,12 @@ class ScalarLoss {
  public:
   virtual ~ScalarLoss() = default;
 
+  /// φ, φ′ and φ″ in the score.
+  const std::array<Expression, 3>& derivatives() const { return derivatives_; }
   /// out_i = φ^(order)(t_i; y_i) in t, order ∈ {0, 1, 2}; t, y and out have the same size.
-  void derivative(int order, ConstVectorRef t, ConstVectorRef y, VectorRef out) const;
+  void derivative(int order, ConstVectorRef t, ConstVectorRef y, VectorRef out) const {
+    derivatives_[static_cast<std::size_t>(order)].evaluate(t, y, out);
+  }
 
   /// sup |φ^(order)| over every t ∈ R and every label of the loss's range, order ∈ {1, 2, 3}; for
   /// order 3 the smallest Lipschitz constant of φ″. `why` proves it, in Markdown.
@@ -30,16 +37,12 @@ class ScalarLoss {
   /// sup φ(t; y) over |t| ≤ reach and every label of the range; ≥ the loss at such a point.
   virtual Bound largest(double reach) const = 0;
 
- private:
-  /// The same for at most `few` scores, so that what an implementation needs fits on the stack.
-  virtual void derivative_of_few(int order,
-                                 ConstVectorRef t,
-                                 ConstVectorRef y,
-                                 VectorRef out) const = 0;
-
  protected:
-  static constexpr Index few = 256;
-  using FewNumbers = Eigen::Array<double, Eigen::Dynamic, 1, Eigen::ColMajor, few, 1>;
+  explicit ScalarLoss(std::array<Expression, 3> derivatives)
+      : derivatives_(std::move(derivatives)) {}
+
+ private:
+  std::array<Expression, 3> derivatives_;
 };
 
 /// ½(s(t) − y)², s(t) = 1/(1 + e^{−t}), y ∈ [0, 1].
