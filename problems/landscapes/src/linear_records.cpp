@@ -4,260 +4,64 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <map>
-#include <mutex>
 #include <utility>
-#include <vector>
 
 #include <fmt/format.h>
 
 #include "dpsosp/core/errors.hpp"
-#include "dpsosp/core/rows.hpp"
 #include "dpsosp/core/stream.hpp"
-#include "dpsosp/core/vector_blocks.hpp"
 #include "dpsosp/problems/clipped_sum.hpp"
 #include "dpsosp/problems/diagonal_objective.hpp"
 #include "dpsosp/problems/last.hpp"
 #include "dpsosp/problems/problem.hpp"
+#include "dpsosp/trusted/private_records.hpp"
 #include "dpsosp/trusted/weigh_repeated.hpp"
 
 namespace dpsosp {
 namespace {
 
-/// Gradients of F + ⟨z, ·⟩: everything that does not depend on how z̄ is known.
-template <class Sums>
-class TiltedSums : public Sums {
+/// F as the part of a record's loss that no record enters.
+class LandscapeLoss final : public CommonLoss {
  public:
-  TiltedSums(std::string problem,
-             std::shared_ptr<const Objective> landscape,
-             CurvatureBounds curvature)
-      : problem_(std::move(problem)),
-        landscape_(std::move(landscape)),
+  LandscapeLoss(std::shared_ptr<const Objective> landscape, CurvatureBounds curvature)
+      : landscape_(std::move(landscape)),
         separable_(dynamic_cast<const SeparableObjective*>(landscape_.get())),
         curvature_(curvature) {}
 
-  /// The records cancel: every record's difference is the landscape's.
-  ClipReport add_gradient_differences(const Point& point,
-                                      const Point& previous,
-                                      Block block,
-                                      const BatchView& batch,
-                                      double limit,
-                                      VectorRef out) const final {
-    check_batch(block, batch);
-    Vector difference(point.x.size());
-    Vector before(point.x.size());
-    landscape_->gradient(point.x, difference);
-    landscape_->gradient(previous.x, before);
-    difference -= before;
-    return add_common(difference, difference.norm(), batch, limit, out);
-  }
-
-  bool separable() const final { return separable_ != nullptr; }
-
-  ClipReport add_coordinate_loss_differences(Index j,
-                                             ConstVectorRef values,
-                                             double centre,
-                                             const BatchView& batch,
-                                             double limit,
-                                             VectorRef out) const final {
-    check_batch(Block::x, batch);
-    if (!separable())
-      return Sums::add_coordinate_loss_differences(j, values, centre, batch, limit, out);
-    const double at_centre = separable_->coordinate_value(j, centre);
-    const Vector risen = values.unaryExpr(
-        [&](double value) { return separable_->coordinate_value(j, value) - at_centre; });
-    return clamped_coordinate_sum(
-        coordinate_tilts(j, batch), values, centre, limit, out, [&](double z) -> Vector {
-          return risen.array() + z * (values.array() - centre);
-        });
-  }
-
-  bool has_second_order() const final { return std::isfinite(curvature_.smoothness); }
-
-  ClipReport add_hessian_products(const Point& point,
-                                  ConstVectorRef v,
-                                  const BatchView& batch,
-                                  double limit,
-                                  VectorRef out) const final {
-    check_curvature(batch);
-    Vector product(v.size());
-    landscape_->hessian_product(point.x, v, product);
-    return add_common(product, curvature_.smoothness, batch, limit, out);
-  }
-
-  ClipReport add_hessian_difference_products(const Point& point,
-                                             const Point& previous,
-                                             ConstVectorRef v,
-                                             const BatchView& batch,
-                                             double limit,
-                                             VectorRef out) const final {
-    check_curvature(batch);
-    Vector product(v.size());
+  double value(ConstVectorRef x) const override { return landscape_->value(x); }
+  void gradient(ConstVectorRef x, VectorRef out) const override { landscape_->gradient(x, out); }
+  bool has_hessian_bound() const override { return std::isfinite(curvature_.smoothness); }
+  void hessian_product(const Point& point,
+                       const Point* previous,
+                       ConstVectorRef v,
+                       VectorRef out) const override {
+    landscape_->hessian_product(point.x, v, out);
+    if (previous == nullptr) return;
     Vector before(v.size());
-    landscape_->hessian_product(point.x, v, product);
-    landscape_->hessian_product(previous.x, v, before);
-    product -= before;
-    const double bound = std::min(2 * curvature_.smoothness,
-                                  curvature_.hessian_lipschitz * point.distance(previous));
-    return add_common(product, bound, batch, limit, out);
+    landscape_->hessian_product(previous->x, v, before);
+    out -= before;
   }
-
- protected:
-  virtual void check_batch(Block block, const BatchView&) const {
-    check_minimisation(problem_, block);
+  double hessian_bound(const Point& point, const Point* previous) const override {
+    if (previous == nullptr) return curvature_.smoothness;
+    return std::min(2 * curvature_.smoothness,
+                    curvature_.hessian_lipschitz * point.distance(*previous));
   }
-  double landscape_difference(const Point& point, const Point& centre) const {
-    return landscape_->value(point.x) - landscape_->value(centre.x);
+  bool separable() const override { return separable_ != nullptr; }
+  double coordinate_value(Index j, double t) const override {
+    return separable_->coordinate_value(j, t);
   }
-  Vector landscape_gradient(const Point& point) const {
-    Vector g(point.x.size());
-    landscape_->gradient(point.x, g);
-    return g;
-  }
-  const std::string& problem() const { return problem_; }
 
  private:
-  /// The entries z_ij of the batch and how often each occurs, ascending.
-  virtual std::vector<CountedValue> coordinate_tilts(Index j, const BatchView& batch) const = 0;
-
-  void check_curvature(const BatchView& batch) const {
-    check_batch(Block::x, batch);
-    if (!has_second_order())
-      throw InputError(fmt::format("{}: no bound of the Hessian is known", problem_));
-  }
-
-  /// Every record contributes the same vector, weighed by the same bound.
-  static ClipReport add_common(const Vector& contribution,
-                               double bound,
-                               const BatchView& batch,
-                               double limit,
-                               VectorRef out) {
-    ClipReport report;
-    out += weigh_repeated(report, bound, limit, batch.size()) * contribution;
-    return report;
-  }
-
-  std::string problem_;
   std::shared_ptr<const Objective> landscape_;
   const SeparableObjective* separable_;  // the landscape, if it is a sum over coordinates
   CurvatureBounds curvature_;
 };
 
-class StoredTilts final : public TiltedSums<Records> {
-  /// Where a tilt cancels the landscape's gradient almost, their sums must not be made apart: they
-  /// would be rounded by more than the limit.
-  static constexpr double most_cancelled = 0x1p20;
-
- public:
-  StoredTilts(std::string problem,
-              std::shared_ptr<const Objective> landscape,
-              CurvatureBounds curvature,
-              Matrix tilts)
-      : TiltedSums(std::move(problem), std::move(landscape), curvature), tilts_(std::move(tilts)) {}
-
-  Index size() const override { return tilts_.cols(); }
-
-  ClipReport add_gradients(const Point& point,
-                           Block block,
-                           const BatchView& batch,
-                           double limit,
-                           VectorRef out) const override {
-    check_batch(block, batch);
-    const Vector common = landscape_gradient(point);
-    const double common_norm = common.norm();
-    const bool in_blocks = !batch.is_list() && common.size() <= VectorBlocks::most_entries &&
-                           common_norm <= most_cancelled * limit;
-    return chunked_sum(batch.size(), out, [&](Index first, Index last, VectorRef partial) {
-      ShiftedSum sum{common, common_norm, limit, partial, {}};
-      constexpr Index in_block = VectorBlocks::in_block;
-      const Index from = (batch.begin() + first + in_block - 1) / in_block;
-      const Index to = (batch.begin() + last) / in_block;
-      if (in_blocks && from < to) {
-        add_rows_of(batch, first, from * in_block - batch.begin(), sum);
-        sum.add(blocks().add_weighed(from, to, common, limit, partial));
-        first = to * in_block - batch.begin();
-      }
-      add_rows_of(batch, first, last, sum);
-      partial += sum.weight * common;
-      return sum.report;
-    });
-  }
-
-  ClipReport add_loss_differences(const Point& point,
-                                  const Point& centre,
-                                  const BatchView& batch,
-                                  double limit,
-                                  double& out) const override {
-    check_batch(Block::x, batch);
-    const double common = landscape_difference(point, centre);
-    const Vector move = point.x - centre.x;
-    return clamped_sum(
-        batch, limit, out, [&](Index i) { return common + tilts_.col(i).dot(move); });
-  }
-
- private:
-  /// Σ w_i (z_i + common) so far: the z_i are in `partial`, the w_i in `weight`.
-  struct ShiftedSum {
-    void add(const VectorBlocks::Weighed& weighed) {
-      weight += weighed.weight;
-      report.merge({weighed.clipped, weighed.largest_norm});
-    }
-
-    const Vector& common;
-    double common_norm, limit;
-    VectorRef partial;
-    ClipReport report;
-    double weight = 0;
-  };
-
-  /// Positions [first, last) of the batch.
-  void add_rows_of(const BatchView& batch, Index first, Index last, ShiftedSum& sum) const {
-    const Index at_a_time = rows_in_cache(sum.common.size());
-    std::array<const double*, most_rows> rows;
-    std::array<double, most_rows> numbers;  // squared norms, then weights
-    for (Index k = first; k < last; k += at_a_time) {
-      const Index here = std::min(at_a_time, last - k);
-      const Rows tilts(rows.data(), static_cast<std::size_t>(here));
-      Eigen::Map<Vector> of_rows(numbers.data(), here);
-      for (Index j = 0; j < here; ++j)
-        rows[static_cast<std::size_t>(j)] = tilts_.col(batch[k + j]).data();
-      squared_norms_of_shifted_rows(tilts, sum.common, of_rows);
-      for (Index j = 0; j < here; ++j) {
-        double& number = of_rows[j];
-        number = sum.report.weigh(std::sqrt(number), sum.limit);
-        if (number * sum.common_norm > most_cancelled * sum.limit) {
-          sum.partial += number * (tilts_.col(batch[k + j]) + sum.common);
-          number = 0;
-        }
-        sum.weight += number;
-      }
-      add_rows(tilts, of_rows, sum.partial);
-    }
-  }
-
-  /// The tilts in the order for sums over ranges, made where one is asked for.
-  const VectorBlocks& blocks() const {
-    std::call_once(blocks_made_, [this] { blocks_ = VectorBlocks(tilts_); });
-    return blocks_;
-  }
-
-  std::vector<CountedValue> coordinate_tilts(Index j, const BatchView& batch) const override {
-    std::map<double, Index> counts;
-    for (Index k = 0; k < batch.size(); ++k) ++counts[tilts_(j, batch[k])];
-    std::vector<CountedValue> tilts;
-    for (const auto& [value, count] : counts) tilts.push_back({value, count});
-    return tilts;
-  }
-
-  Matrix tilts_;  // d × n
-  mutable std::once_flag blocks_made_;
-  mutable VectorBlocks blocks_;
-};
-
-class SimulatedTilts final : public TiltedSums<SimulatedSums> {
+/// Sums over z ∈ {−s, s}^d that are drawn from their law. Where no z enters they are exact.
+class SimulatedTilts final : public SimulatedSums {
  public:
   explicit SimulatedTilts(const LinearRecordsSpec& spec)
-      : TiltedSums(spec.problem, spec.landscape, spec.curvature), spec_(spec) {}
+      : spec_(spec), common_(spec.landscape, spec.curvature) {}
 
   Index size() const override { return spec_.records; }
 
@@ -267,11 +71,22 @@ class SimulatedTilts final : public TiltedSums<SimulatedSums> {
                            double limit,
                            VectorRef out) const override {
     check_batch(block, batch);
-    const Vector common = landscape_gradient(point);
+    const Vector common = gradient(point);
     const double tilt = spec_.entry * std::sqrt(static_cast<double>(common.size()));
-    check_simulated_limit(problem(), common.norm() + tilt, limit);
+    check_simulated_limit(spec_.problem, common.norm() + tilt, limit);
     out += static_cast<double>(batch.size()) * common + sum_of_tilts(batch.begin(), batch.size());
     return {};
+  }
+
+  ClipReport add_gradient_differences(const Point& point,
+                                      const Point& previous,
+                                      Block block,
+                                      const BatchView& batch,
+                                      double limit,
+                                      VectorRef out) const override {
+    check_batch(block, batch);
+    const Vector difference = gradient(point) - gradient(previous);
+    return add_common(difference, difference.norm(), batch, limit, out);
   }
 
   ClipReport add_loss_differences(const Point& point,
@@ -280,13 +95,54 @@ class SimulatedTilts final : public TiltedSums<SimulatedSums> {
                                   double limit,
                                   double& out) const override {
     check_batch(Block::x, batch);
-    const double common = landscape_difference(point, centre);
+    const double common = common_.value(point.x) - common_.value(centre.x);
     const Vector move = point.x - centre.x;
     const double weight = check_simulated_limit(
-        problem(), std::abs(common) + spec_.entry * move.lpNorm<1>(), limit, 1.0);
+        spec_.problem, std::abs(common) + spec_.entry * move.lpNorm<1>(), limit, 1.0);
     out += weight * (static_cast<double>(batch.size()) * common +
                      sum_of_tilts(batch.begin(), batch.size()).dot(move));
     return {};
+  }
+
+  bool separable() const override { return common_.separable(); }
+
+  ClipReport add_coordinate_loss_differences(Index j,
+                                             ConstVectorRef values,
+                                             double centre,
+                                             const BatchView& batch,
+                                             double limit,
+                                             VectorRef out) const override {
+    check_batch(Block::x, batch);
+    if (!separable())
+      return SimulatedSums::add_coordinate_loss_differences(j, values, centre, batch, limit, out);
+    const double at_centre = common_.coordinate_value(j, centre);
+    const Vector risen = values.unaryExpr(
+        [&](double value) { return common_.coordinate_value(j, value) - at_centre; });
+    const Index plus = (*positive_tilts(batch.begin(), batch.size()))[j];
+    const std::array<CountedValue, 2> tilts{
+        {{-spec_.entry, batch.size() - plus}, {spec_.entry, plus}}};
+    return clamped_coordinate_sum(tilts, values, centre, limit, out, [&](double z) -> Vector {
+      return risen.array() + z * (values.array() - centre);
+    });
+  }
+
+  bool has_second_order() const override { return common_.has_hessian_bound(); }
+
+  ClipReport add_hessian_products(const Point& point,
+                                  ConstVectorRef v,
+                                  const BatchView& batch,
+                                  double limit,
+                                  VectorRef out) const override {
+    return add_products(point, nullptr, v, batch, limit, out);
+  }
+
+  ClipReport add_hessian_difference_products(const Point& point,
+                                             const Point& previous,
+                                             ConstVectorRef v,
+                                             const BatchView& batch,
+                                             double limit,
+                                             VectorRef out) const override {
+    return add_products(point, &previous, v, batch, limit, out);
   }
 
   Vector sum_of_tilts(Index begin, Index size) const {
@@ -309,17 +165,44 @@ class SimulatedTilts final : public TiltedSums<SimulatedSums> {
     });
   }
 
-  std::vector<CountedValue> coordinate_tilts(Index j, const BatchView& batch) const override {
-    const Index plus = (*positive_tilts(batch.begin(), batch.size()))[j];
-    return {{-spec_.entry, batch.size() - plus}, {spec_.entry, plus}};
+  Vector gradient(const Point& point) const {
+    Vector g(point.x.size());
+    common_.gradient(point.x, g);
+    return g;
   }
 
-  void check_batch(Block block, const BatchView& batch) const override {
-    TiltedSums::check_batch(block, batch);
-    check_simulated_batch(problem(), spec_.sampling, batch, spec_.records);
+  ClipReport add_products(const Point& point,
+                          const Point* previous,
+                          ConstVectorRef v,
+                          const BatchView& batch,
+                          double limit,
+                          VectorRef out) const {
+    check_batch(Block::x, batch);
+    if (!has_second_order())
+      throw InputError(fmt::format("{}: no bound of the Hessian is known", spec_.problem));
+    Vector product(v.size());
+    common_.hessian_product(point, previous, v, product);
+    return add_common(product, common_.hessian_bound(point, previous), batch, limit, out);
+  }
+
+  /// Every record contributes the same vector, weighed by the same bound.
+  static ClipReport add_common(const Vector& contribution,
+                               double bound,
+                               const BatchView& batch,
+                               double limit,
+                               VectorRef out) {
+    ClipReport report;
+    out += weigh_repeated(report, bound, limit, batch.size()) * contribution;
+    return report;
+  }
+
+  void check_batch(Block block, const BatchView& batch) const {
+    check_minimisation(spec_.problem, block);
+    check_simulated_batch(spec_.problem, spec_.sampling, batch, spec_.records);
   }
 
   LinearRecordsSpec spec_;
+  LandscapeLoss common_;
   Last<RangeKey, Counts> drawn_;
 };
 
@@ -345,8 +228,11 @@ std::unique_ptr<const Records> linear_records(std::string problem,
                                               std::shared_ptr<const Objective> landscape,
                                               CurvatureBounds curvature,
                                               Matrix tilts) {
-  return std::make_unique<StoredTilts>(
-      std::move(problem), std::move(landscape), curvature, std::move(tilts));
+  const Index n = tilts.cols();
+  return admit({.problem = std::move(problem),
+                .common = std::make_shared<LandscapeLoss>(std::move(landscape), curvature),
+                .tilted = true},
+               RecordTable(RecordColumns{std::move(tilts), Vector::Zero(n)}));
 }
 
 LinearRecordsMade make_linear_records(const LinearRecordsSpec& spec) {
