@@ -9,8 +9,7 @@ namespace dpsosp {
 namespace {
 
 // So many records at a time that the values of all steps stay in the nearest cache.
-constexpr Index strip = 32;
-using Register = Eigen::Array<double, strip, 1>;
+constexpr int strip = 32;
 
 }  // namespace
 
@@ -74,26 +73,29 @@ int Expression::append(const Expression& other) {
   return now.back();
 }
 
-/// `part` is what of a register is in use.
-template <class Registers, class Part>
-void Expression::run(Registers& registers,
-                     const Part& part,
-                     ConstVectorRef scores,
-                     ConstVectorRef labels) const {
-  const auto at = [&](int k) -> decltype(auto) {
-    return part(registers[static_cast<std::size_t>(k)]);
+/// The values of the steps at `size` records, of which `scores` and `labels` point at the first.
+/// \tparam fixed  `size`, if the compiler is to know it
+template <int fixed>
+const double* Expression::run(double* registers,
+                              const double* scores,
+                              const double* labels,
+                              Index size) const {
+  using In = Eigen::Map<const Eigen::Array<double, fixed, 1>>;
+  using Out = Eigen::Map<Eigen::Array<double, fixed, 1>, Eigen::Aligned16>;
+  const auto at = [&](int k) {
+    const Operation leaf = steps_[static_cast<std::size_t>(k)].operation;
+    return In(leaf == Operation::score   ? scores
+              : leaf == Operation::label ? labels
+                                         : registers + k * strip,
+              size);
   };
-  for (std::size_t k = 0; k < steps_.size(); ++k) {
-    const Step& s = steps_[k];
-    auto&& made = part(registers[k]);
+  for (int k = 0; k <= last(); ++k) {
+    const Step& s = steps_[static_cast<std::size_t>(k)];
+    Out made(registers + k * strip, size);
     switch (s.operation) {
-      case Operation::constant:
-        break;  // there since before the first strip
+      case Operation::constant:  // there since before the first strip
       case Operation::score:
-        made = scores.array();
-        break;
       case Operation::label:
-        made = labels.array();
         break;
       case Operation::add:
         made = at(s.a) + at(s.b);
@@ -136,31 +138,25 @@ void Expression::run(Registers& registers,
         break;
     }
   }
+  return at(last()).data();
 }
 
 void Expression::evaluate(ConstVectorRef scores, ConstVectorRef labels, VectorRef out) const {
-  thread_local std::vector<Register, Eigen::aligned_allocator<Register>> registers;
-  if (registers.size() < steps_.size()) registers.resize(steps_.size());
+  thread_local std::vector<double, Eigen::aligned_allocator<double>> space;
+  if (space.size() < steps_.size() * strip) space.resize(steps_.size() * strip);
   for (std::size_t k = 0; k < steps_.size(); ++k)
-    if (steps_[k].operation == Operation::constant) registers[k].setConstant(steps_[k].value);
-  const Register& value = registers[steps_.size() - 1];
+    if (steps_[k].operation == Operation::constant)
+      std::fill_n(&space[k * strip], strip, steps_[k].value);
   Index first = 0;
-  for (; first + strip <= out.size(); first += strip) {
-    run(
-        registers,
-        [](Register& r) -> Register& { return r; },
-        scores.segment(first, strip),
-        labels.segment(first, strip));
-    out.segment<strip>(first).array() = value;
-  }
-  const Index left = out.size() - first;
-  if (left == 0) return;
-  run(
-      registers,
-      [left](Register& r) { return r.head(left); },
-      scores.segment(first, left),
-      labels.segment(first, left));
-  out.segment(first, left).array() = value.head(left);
+  for (; first + strip <= out.size(); first += strip)
+    std::copy_n(run<strip>(space.data(), scores.data() + first, labels.data() + first, strip),
+                strip,
+                out.data() + first);
+  if (const Index left = out.size() - first; left > 0)
+    std::copy_n(
+        run<Eigen::Dynamic>(space.data(), scores.data() + first, labels.data() + first, left),
+        left,
+        out.data() + first);
 }
 
 }  // namespace dpsosp

@@ -60,6 +60,18 @@ struct RowSums::Sum {
   ClipReport report = {};
 };
 
+/// Clamped differences of losses.
+struct RowSums::Clamped {
+  double common, limit, total;
+  ClipReport report = {};
+
+  void add(double of_record, Index times) {
+    const double c = of_record + common;
+    const double weight = times > 0 ? clip_weight(report, std::abs(c), limit, times) : 0.0;
+    if (weight > 0) total += weight * c;
+  }
+};
+
 RowSums::RowSums(RowLoss loss, RecordTable table)
     : loss_(std::move(loss)),
       table_(std::move(table)),
@@ -113,7 +125,7 @@ void RowSums::by_few(int order,
 }
 
 Vector RowSums::common_gradient(const Point& point, const Point* previous) const {
-  Vector common = Vector::Zero(point.x.size());
+  Vector common = Vector::Zero(loss_.common || loss_.tilted ? point.x.size() : 0);
   if (!loss_.common) return common;
   loss_.common->gradient(point.x, common);
   if (previous != nullptr) {
@@ -133,7 +145,7 @@ ClipReport RowSums::add_gradients(const Point& point,
   check_minimisation(loss_.problem, block);
   check({point.x.size(), previous != nullptr ? previous->x.size() : out.size(), out.size()});
   const Vector common = common_gradient(point, previous);
-  const double common_norm = length_of(common);
+  const double common_norm = loss_.common ? length_of(common) : 0.0;
   if (!(common_norm <= longest)) return {};
   const BatchView& columns = members.columns;
   if (loss_.tilted && previous != nullptr) {  // tilts cancel: all records contribute the same
@@ -237,26 +249,27 @@ ClipReport RowSums::add_losses(const Point& point,
   check({point.x.size(), centre.x.size()});
   const double common =
       loss_.common ? loss_.common->value(point.x) - loss_.common->value(centre.x) : 0.0;
-  const Vector move = point.x - centre.x;
   const BatchView& columns = members.columns;
+  const Vector move = point.x - centre.x;
+  const Matrix& features = table_.data_->features;
   Eigen::Map<Vector> total(&out, 1);
   return chunked_sum(columns.size(), total, [&](Index first, Index last, VectorRef partial) {
-    ClipReport report;
-    const auto add = [&](Index i, double of_record) {
-      const double c = of_record + common;
-      const Index times = members.times(i);
-      const double weight = times > 0 ? clip_weight(report, std::abs(c), limit, times) : 0.0;
-      if (weight > 0) partial[0] += weight * c;
-    };
+    Clamped sum{common, limit, partial[0]};
     if (loss_.tilted) {
+      Clamped here = sum;
       for (Index k = first; k < last; ++k)
-        add(columns[k], column_vector(table_.column(columns[k]), move.size()).dot(move));
-      return report;
+        here.add(features.col(columns[k]).dot(move), members.times(columns[k]));
+      sum = here;
+    } else {
+      by_few(0, point, &centre, columns, first, last, [&](Index k, const Few& few) {
+        Clamped here = sum;  // in registers
+        for (Index j = 0; j < few.values.size(); ++j)
+          here.add(few.values[j], members.times(columns[k + j]));
+        sum = here;
+      });
     }
-    by_few(0, point, &centre, columns, first, last, [&](Index k, const Few& few) {
-      for (Index j = 0; j < few.values.size(); ++j) add(columns[k + j], few.values[j]);
-    });
-    return report;
+    partial[0] = sum.total;
+    return sum.report;
   });
 }
 
@@ -304,10 +317,10 @@ ClipReport RowSums::add_products(const Point& point,
          out.size()});
   const BatchView& columns = members.columns;
   const bool shared = loss_.common != nullptr;
-  Vector common = Vector::Zero(out.size());
+  Vector common = Vector::Zero(shared || loss_.tilted ? out.size() : 0);
   const double bound = shared ? loss_.common->hessian_bound(point, previous) : 0.0;
   if (shared) loss_.common->hessian_product(point, previous, v, common);
-  const double common_norm = length_of(common), most = limit * v.stableNorm();
+  const double common_norm = shared ? length_of(common) : 0.0, most = limit * v.stableNorm();
   if (!(common_norm <= longest)) return {};
   if (loss_.tilted) {  // no column enters
     ClipReport report;
@@ -324,12 +337,15 @@ ClipReport RowSums::add_products(const Point& point,
         if (times == 0) continue;
         const double a = lengths_[i], c = few.values[j] * few.along[j];
         double weight = clip_weight(report, std::abs(few.values[j]) * a * a + bound, limit, times);
-        const double norm = std::abs(c) * a + common_norm;  // at least
-        if (!(norm <= longest)) continue;
-        if (weight * norm > most * static_cast<double>(times) * (1 + slack))
-          weight = most * static_cast<double>(times) / norm;
+        if (!(std::abs(c) <= longest)) continue;
+        if (shared) {
+          const double longer = std::abs(c) * a + common_norm;  // than the product
+          if (!(longer <= longest)) continue;
+          if (weight * longer > most * static_cast<double>(times) * (1 + slack))
+            weight = most * static_cast<double>(times) / longer;
+          partial += weight * common;
+        }
         few.weights[j] = weight * c;
-        if (shared) partial += weight * common;
       }
       add_rows(few.rows, few.weights, partial);
     });

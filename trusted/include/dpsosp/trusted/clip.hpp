@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 
 #include "dpsosp/core/vector.hpp"
@@ -14,11 +15,11 @@ inline constexpr double longest = 1e300;
 /// What a contribution that `times` records make is multiplied with: times·min(1, limit/norm). 0
 /// where the norm is NaN, above 1e300 or above 1e300 limits, since the product would be rounding.
 inline double clip_weight(ClipReport& report, double norm, double limit, Index times = 1) {
-  const Index before = report.clipped;
-  const double weight = report.weigh(norm, limit);
-  if (report.clipped > before) report.clipped += times - 1;
-  if (!(norm <= longest && norm * (1 / longest) <= limit)) return 0.0;
-  return weight * static_cast<double>(times);
+  report.largest_norm = std::max(report.largest_norm, norm);
+  const auto records = static_cast<double>(times);
+  if (norm <= limit && norm <= longest) return records;
+  report.clipped += times;
+  return norm <= longest && norm * (1 / longest) <= limit ? limit / norm * records : 0.0;
 }
 
 /// ‖v‖, also where squares underflow or overflow.

@@ -71,11 +71,11 @@ class Expression {
   int last() const { return static_cast<int>(steps_.size()) - 1; }
   /// Appends the steps of another expression, equal ones once. \return the number of its value
   int append(const Expression& other);
-  template <class Registers, class Part>
-  void run(Registers& registers,
-           const Part& part,
-           ConstVectorRef scores,
-           ConstVectorRef labels) const;
+  template <int fixed>
+  const double* run(double* registers,
+                    const double* scores,
+                    const double* labels,
+                    Index size) const;
 
   std::vector<Step> steps_;  // the last one is the value
 };

@@ -52,6 +52,7 @@ class RowSums final : public ClippedSums {
  private:
   struct Few;
   struct Sum;
+  struct Clamped;
   template <class Use>
   void by_few(int order,
               const Point& point,
