@@ -8,6 +8,7 @@
 #include <limits>
 #include <memory>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -179,6 +180,52 @@ TEST(RowSums, CountEqualColumnsAsOftenAsTheyOccur) {
               },
               grid.size());
       }
+  }
+}
+
+/// ⟨g, x⟩.
+class Linear final : public CommonLoss {
+ public:
+  explicit Linear(Vector slope) : slope_(std::move(slope)) {}
+  double value(ConstVectorRef x) const override { return slope_.dot(x); }
+  void gradient(ConstVectorRef, VectorRef out) const override { out = slope_; }
+  void hessian_product(const Point&, const Point*, ConstVectorRef, VectorRef out) const override {
+    out.setZero();
+  }
+  double hessian_bound(const Point&, const Point*) const override { return 0; }
+
+ private:
+  Vector slope_;
+};
+
+/// What is left of a column and the part that cancels it is rounding, or has squares that
+/// underflow; it is measured and cut all the same.
+TEST(RowSums, ExceedNoLimitWhereTheCommonPartCancelsColumns) {
+  struct Case {
+    double size, left, limit;
+  };
+  for (const Case& c :
+       {Case{1.0, 0x1p-52, 1e-17}, {1.0, 0x1p-52, 1e-19}, {3e-150, 1e-170, 1e-172}}) {
+    RecordColumns data = columns(16, 12);
+    data.features *= c.size;
+    data.features.col(3).setConstant(c.size);
+    data.features(1, 3) += c.size == 1.0 ? c.left : 0;
+    Vector slope = Vector::Constant(d, -c.size);
+    if (c.size != 1.0) {
+      data.features(1, 3) = c.left;
+      slope[1] = 0;
+    }
+    const auto records = admit(
+        RowLoss{.problem = "linear", .common = std::make_shared<Linear>(slope), .tilted = true},
+        RecordTable(data));
+    const Vector x = Vector::Zero(d);
+    const Vector one = gradient(*records, x, BatchView(3, 4), c.limit);
+    EXPECT_LE(one.stableNorm(), c.limit * (1 + 1e-6)) << c.size << ' ' << c.limit;
+    EXPECT_GE(one.stableNorm(), c.limit * (1 - 1e-6)) << c.size << ' ' << c.limit;
+    Vector expected = Vector::Zero(d);
+    for (Index i = 0; i < 16; ++i) expected += gradient(*records, x, BatchView(i, i + 1), c.limit);
+    EXPECT_LE((gradient(*records, x, BatchView(0, 16), c.limit) - expected).stableNorm(),
+              1e-6 * c.limit);
   }
 }
 
