@@ -4,8 +4,8 @@
 #include <cstdint>
 #include <memory>
 
-#include "dpsosp/trusted/records.hpp"
 #include "dpsosp/problems/sampling.hpp"
+#include "dpsosp/trusted/records.hpp"
 
 namespace dpsosp {
 

@@ -10,8 +10,8 @@
 
 #include "dpsosp/core/errors.hpp"
 #include "dpsosp/core/hypotenuse.hpp"
-#include "dpsosp/trusted/chunked_sum.hpp"
 #include "dpsosp/problems/fixed_dimension.hpp"
+#include "dpsosp/trusted/chunked_sum.hpp"
 #include "dpsosp/trusted/weigh_repeated.hpp"
 #include "low_rank.hpp"
 

@@ -8,8 +8,8 @@
 #include "dpsosp/core/factor_products.hpp"
 #include "dpsosp/core/hypotenuse.hpp"
 #include "dpsosp/core/rows.hpp"
-#include "dpsosp/trusted/chunked_sum.hpp"
 #include "dpsosp/problems/matrix_sensing.hpp"
+#include "dpsosp/trusted/chunked_sum.hpp"
 
 namespace dpsosp {
 namespace {

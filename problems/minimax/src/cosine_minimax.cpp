@@ -13,9 +13,9 @@
 #include "dpsosp/core/errors.hpp"
 #include "dpsosp/core/hypotenuse.hpp"
 #include "dpsosp/core/stream.hpp"
-#include "dpsosp/trusted/chunked_sum.hpp"
 #include "dpsosp/problems/fixed_dimension.hpp"
 #include "dpsosp/problems/last.hpp"
+#include "dpsosp/trusted/chunked_sum.hpp"
 #include "dpsosp/trusted/weigh_repeated.hpp"
 
 namespace dpsosp {

@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "dpsosp/trusted/records.hpp"
 #include "dpsosp/problems/sampling.hpp"
+#include "dpsosp/trusted/records.hpp"
 #include "dpsosp/trusted/weigh_repeated.hpp"
 
 namespace dpsosp {
