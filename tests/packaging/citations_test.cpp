@@ -29,6 +29,7 @@ std::string read(const fs::path& file) {
 std::vector<fs::path> sources() {
   std::vector<fs::path> files;
   for (const char* folder : {"core",
+                             "trusted",
                              "problems",
                              "networks",
                              "privacy",
@@ -42,7 +43,8 @@ std::vector<fs::path> sources() {
                              "reproductions",
                              "cli",
                              "benchmarks"})
-    for (const auto& entry : fs::recursive_directory_iterator(fs::path(dpsosp::in_checkout()) / folder))
+    for (const auto& entry :
+         fs::recursive_directory_iterator(fs::path(dpsosp::in_checkout()) / folder))
       if (entry.path().extension() == ".hpp" || entry.path().extension() == ".cpp")
         files.push_back(entry.path());
   std::ranges::sort(files);
@@ -125,7 +127,8 @@ Notes notes_of(const std::string& markdown) {
 /// Every page of docs/papers, by its key.
 std::map<std::string, Notes> all_notes() {
   std::map<std::string, Notes> notes;
-  for (const auto& entry : fs::directory_iterator(fs::path(dpsosp::in_checkout()) / "docs" / "papers"))
+  for (const auto& entry :
+       fs::directory_iterator(fs::path(dpsosp::in_checkout()) / "docs" / "papers"))
     notes[entry.path().stem().string()] = notes_of(read(entry.path()));
   return notes;
 }
