@@ -119,5 +119,14 @@ TEST(Expression, IsOfEachRecordAlone) {
     }
 }
 
+TEST(Expression, ThatWasMovedFromIsWhole) {
+  Expression e = exp(Expression::score());
+  const Expression moved = std::move(e);
+  const Vector scores = Vector::Zero(3);
+  Vector values(3);
+  e.evaluate(scores, scores, values);  // NOLINT(bugprone-use-after-move): what is tested
+  EXPECT_EQ(values, Vector::Ones(3));
+}
+
 }  // namespace
 }  // namespace dpsosp::expression_test

@@ -2,6 +2,8 @@
 // Problems that do their worst: whatever they answer and whatever the records are, exchanging one
 // record moves a sum by at most twice its limit, which is what is charged.
 #include <algorithm>
+#include <cerrno>
+#include <cfenv>
 #include <cmath>
 #include <cstdint>
 #include <limits>
@@ -212,6 +214,125 @@ TEST(HostileProblems, MoveNoSumOfRepeatedColumnsByMoreThanTheCharge) {
     }
   }
   EXPECT_GE(largest, 0.999) << "no pair comes near the charge";
+}
+
+/// The gradient or coordinate sums at 0 of rows with the loss t²/2 or t.
+Vector sum_at_zero(const RecordColumns& data, const RowLoss& loss, Index coordinate) {
+  const auto records = admit(loss, RecordTable(data));
+  const BatchView all(0, records->size());
+  if (coordinate < 0) {
+    Vector sum = Vector::Zero(data.features.rows());
+    records->add_gradients(Point(Vector::Ones(sum.size())), Block::x, all, 1, sum);
+    return sum;
+  }
+  Vector sum = Vector::Zero(1);
+  records->add_coordinate_loss_differences(coordinate, Vector::Ones(1), 0, all, 1, sum);
+  return sum;
+}
+
+/// Eigen's stableNorm is 0 of some of these.
+TEST(HostileRecords, ANaNAmongZerosIsARecordOfZeros) {
+  const Expression t = Expression::score();
+  const RowLoss rows{"rows", {0.5 * square(t), t, 1.0}, nullptr};
+  const RowLoss tilted{
+      .problem = "tilted", .common = std::make_shared<trusted_tests::Quartic>(), .tilted = true};
+  for (Index size = 1; size < 10; ++size)
+    for (Index i = 0; i < 4; ++i)
+      for (Index j = 0; j < size; ++j) {
+        RecordColumns data{Matrix::Constant(size, 4, 0.25), Vector::Zero(4)};
+        data.features.row(0) << 0.1, 0.2, 0.3, 0.4;
+        data.features.col(i).setZero();
+        RecordColumns hostile = data;
+        hostile.features(j, i) = std::nan("");
+        for (const Index coordinate : {Index{-1}, j}) {
+          EXPECT_EQ(sum_at_zero(data, tilted, coordinate), sum_at_zero(hostile, tilted, coordinate))
+              << size << ' ' << i << ' ' << j;
+          if (coordinate < 0)
+            EXPECT_EQ(sum_at_zero(data, rows, coordinate), sum_at_zero(hostile, rows, coordinate));
+        }
+      }
+}
+
+TEST(HostileRecords, AProjectionThatOverflowsIsZero) {
+  const Expression t = Expression::score();
+  Matrix map(2, 2);
+  map << 0, 0, 1.2e308, 1.2e308;
+  const RecordColumns data{Matrix::Constant(2, 3, 0.9), Vector::Zero(3)};
+  const auto projected =
+      admit({"rows", {0.5 * square(t), t, 1.0}, nullptr}, RecordTable(data))->projected(map, 1.0);
+  Vector sum = Vector::Zero(2);
+  projected->add_gradients(Point(Vector::Ones(2)), Block::x, BatchView(0, 3), 1, sum);
+  EXPECT_EQ(sum, Vector::Zero(2));
+}
+
+/// A bound far below 0 leaves all to the second cut, whose weight must not underflow.
+TEST(HostileProblems, OfAnyBoundCutHessianProductsToTheCharge) {
+  class Bound final : public CommonLoss {
+   public:
+    double value(ConstVectorRef) const override { return 0; }
+    void gradient(ConstVectorRef, VectorRef) const override {}
+    void hessian_product(const Point&, const Point*, ConstVectorRef, VectorRef) const override {}
+    double hessian_bound(const Point&, const Point*) const override { return -1e300; }
+  };
+  Stream stream({.seed = 5, .purpose = Purpose::test});
+  for (int trial = 0; trial < 20000; ++trial) {
+    const double limit = std::pow(10.0, -140 + 280 * stream.uniform());
+    const double v = std::pow(10.0, -60 + 70 * stream.uniform());
+    const double a = std::pow(10.0, -60 + 120 * stream.uniform());
+    const double root = std::pow(10.0, 161 * stream.uniform());
+    const double phi = limit * root * root / (a * a);
+    Vector sums[2];
+    for (const int sign : {0, 1}) {
+      RecordColumns data{Matrix::Constant(1, 1, a), Vector::Constant(1, 2.0 * sign - 1)};
+      const auto records =
+          admit({"p", {0.0, 0.0, phi * Expression::label()}, std::make_shared<Bound>()},
+                RecordTable(std::move(data)));
+      sums[sign] = Vector::Zero(1);
+      records->add_hessian_products(
+          Point(Vector::Zero(1)), Vector::Constant(1, v), BatchView(0, 1), limit, sums[sign]);
+    }
+    EXPECT_LE(std::abs(sums[0][0] - sums[1][0]), 2 * limit * v * (1 + 1e-8))
+        << "limit " << limit << ", v " << v << ", a " << a << ", φ″ " << phi;
+  }
+}
+
+/// What a record raised stays in no flag, and g sets no rounding mode for others.
+TEST(HostileProblems, SeeNoFlagsOfRecords) {
+  class Watcher final : public CommonLoss {
+   public:
+    double value(ConstVectorRef) const override { return seen(); }
+    void gradient(ConstVectorRef, VectorRef out) const override { out.setConstant(seen()); }
+    void hessian_product(const Point&, const Point*, ConstVectorRef, VectorRef out) const override {
+      out.setConstant(seen());
+    }
+    double hessian_bound(const Point&, const Point*) const override { return seen(); }
+
+   private:
+    static double seen() {
+      const bool any = std::fetestexcept(FE_OVERFLOW | FE_INVALID | FE_DIVBYZERO) != 0 ||
+                       errno != 0 || std::fegetround() != FE_TONEAREST;
+      std::fesetround(FE_UPWARD);
+      errno = ERANGE;
+      return any ? 1 : 0;
+    }
+  };
+  const Expression t = Expression::score();
+  const Expression wild = exp(exp(t * t * 1e3)) / (t - t);
+  const auto records = admit({"p", {wild, wild, wild}, std::make_shared<Watcher>()},
+                             RecordTable(RecordColumns{Matrix::Ones(2, 3), Vector::Zero(3)}));
+  const BatchView all(0, 3);
+  const Point x(Vector::Ones(2)), y(Vector::Constant(2, 2.0));
+  for (int round = 0; round < 2; ++round) {
+    Vector sum = Vector::Zero(2);
+    double losses = 0;
+    records->add_gradients(x, Block::x, all, 1, sum);
+    records->add_loss_differences(x, y, all, 1, losses);
+    records->add_hessian_products(x, Vector::Ones(2), all, 1, sum);
+    EXPECT_EQ(sum, Vector::Zero(2));
+    EXPECT_EQ(losses, 0);
+    EXPECT_EQ(std::fegetround(), FE_TONEAREST);
+    EXPECT_EQ(errno, 0);
+  }
 }
 
 }  // namespace

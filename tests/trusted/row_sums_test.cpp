@@ -198,14 +198,14 @@ class Linear final : public CommonLoss {
   Vector slope_;
 };
 
-/// What is left of a column and the part that cancels it is rounding, or has squares that
-/// underflow; it is measured and cut all the same.
+/// What is left of a column and the part that cancels it is rounding, or all but underflows when it
+/// is squared; it is measured and cut all the same.
 TEST(RowSums, ExceedNoLimitWhereTheCommonPartCancelsColumns) {
   struct Case {
     double size, left, limit;
   };
   for (const Case& c :
-       {Case{1.0, 0x1p-52, 1e-17}, {1.0, 0x1p-52, 1e-19}, {3e-150, 1e-170, 1e-172}}) {
+       {Case{1.0, 0x1p-52, 1e-17}, {1.0, 0x1p-52, 1e-19}, {3e-145, 2e-149, 1.5e-150}}) {
     RecordColumns data = columns(16, 12);
     data.features *= c.size;
     data.features.col(3).setConstant(c.size);

@@ -55,7 +55,7 @@ RecordTable::RecordTable(RecordColumns data, std::vector<std::int32_t> values)
     : RecordTable(std::move(data)) {
   for (const std::int32_t value : values)
     if (value < 0 || value >= columns())
-      throw InputError(fmt::format("records: value {}, expected in [0, {})", value, columns()));
+      throw InputError(fmt::format("records: a value of the list, expected in [0, {})", columns()));
   values_ = std::move(values);
   repeated_ = true;
 }
@@ -73,7 +73,10 @@ RecordTable RecordTable::projected(const Matrix& map, double cap) const {
   made.features.noalias() = map * data_->features;
   for (Index i = 0; i < columns(); ++i) {
     const double norm = made.features.col(i).stableNorm();
-    if (norm > cap) made.features.col(i) *= cap / norm;
+    if (std::isnan(length_of(made.features.col(i))) || !can_clip(norm, cap))
+      made.features.col(i).setZero();
+    else if (norm > cap)
+      made.features.col(i) *= cap / norm;
   }
   RecordTable table(std::move(made));
   table.values_ = values_;

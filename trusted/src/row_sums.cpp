@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <array>
+#include <cerrno>
+#include <cfenv>
 #include <cmath>
 #include <initializer_list>
 #include <map>
@@ -26,6 +28,23 @@ constexpr double most_cancelled = 0x1p20;
 constexpr double least_limit = 1e-140;
 // Rounding of a bound that is exact.
 constexpr double slack = 1e-9;
+
+/// What a record left in the flags of floating point or in errno is gone when g or other code of a
+/// problem runs, and so is a rounding mode that such code left.
+class NoTraces {
+ public:
+  NoTraces() { remove(); }
+  ~NoTraces() { remove(); }
+  NoTraces(const NoTraces&) = delete;
+  NoTraces& operator=(const NoTraces&) = delete;
+
+ private:
+  static void remove() {
+    std::feclearexcept(FE_ALL_EXCEPT);
+    std::fesetround(FE_TONEAREST);
+    errno = 0;
+  }
+};
 
 Eigen::Map<const Vector> column_vector(const double* column, Index size) { return {column, size}; }
 
@@ -129,7 +148,7 @@ Vector RowSums::common_gradient(const Point& point, const Point* previous) const
   if (!loss_.common) return common;
   loss_.common->gradient(point.x, common);
   if (previous != nullptr) {
-    Vector before(common.size());
+    Vector before = Vector::Zero(common.size());  // no old memory for g to read
     loss_.common->gradient(previous->x, before);
     common -= before;
   }
@@ -144,6 +163,7 @@ ClipReport RowSums::add_gradients(const Point& point,
                                   VectorRef out) const {
   check_minimisation(loss_.problem, block);
   check({point.x.size(), previous != nullptr ? previous->x.size() : out.size(), out.size()});
+  const NoTraces before_and_after;
   const Vector common = common_gradient(point, previous);
   const double common_norm = loss_.common ? length_of(common) : 0.0;
   if (!(common_norm <= longest)) return {};
@@ -155,6 +175,7 @@ ClipReport RowSums::add_gradients(const Point& point,
   }
   const bool shifted = loss_.tilted && limit >= least_limit;
   return chunked_sum(columns.size(), out, [&](Index first, Index last, VectorRef partial) {
+    const NoTraces of_this_thread;
     Sum sum{members, common, common_norm, limit, partial};
     if (shifted)
       add_shifted(sum, first, last);
@@ -247,6 +268,7 @@ ClipReport RowSums::add_losses(const Point& point,
                                double limit,
                                double& out) const {
   check({point.x.size(), centre.x.size()});
+  const NoTraces before_and_after;
   const double common =
       loss_.common ? loss_.common->value(point.x) - loss_.common->value(centre.x) : 0.0;
   const BatchView& columns = members.columns;
@@ -254,6 +276,7 @@ ClipReport RowSums::add_losses(const Point& point,
   const Matrix& features = table_.data_->features;
   Eigen::Map<Vector> total(&out, 1);
   return chunked_sum(columns.size(), total, [&](Index first, Index last, VectorRef partial) {
+    const NoTraces of_this_thread;
     Clamped sum{common, limit, partial[0]};
     if (loss_.tilted) {
       Clamped here = sum;
@@ -281,6 +304,7 @@ ClipReport RowSums::add_coordinate_losses(Index j,
                                           VectorRef out) const {
   if (!separable() || j < 0 || j >= table_.width())
     return ClippedSums::add_coordinate_losses(j, values, centre, members, limit, out);
+  const NoTraces before_and_after;
   const double at_centre = loss_.common->coordinate_value(j, centre);
   const Vector risen = values.unaryExpr(
       [&](double value) { return loss_.common->coordinate_value(j, value) - at_centre; });
@@ -293,7 +317,7 @@ ClipReport RowSums::add_coordinate_losses(Index j,
   for (const auto& [entry, count] : counts)
     for (Index k = 0; k < values.size(); ++k) {
       const double move = std::abs(values[k] - centre);
-      if (move == 0 || count == 0) continue;
+      if (move == 0 || count == 0 || limit < shortest_limit) continue;
       const double c = risen[k] + entry * (values[k] - centre);
       const double weight = clip_weight(report, std::abs(c) / move, limit, count);
       if (weight > 0) out[k] += weight * c;
@@ -315,6 +339,7 @@ ClipReport RowSums::add_products(const Point& point,
          previous != nullptr ? previous->x.size() : out.size(),
          v.size(),
          out.size()});
+  const NoTraces before_and_after;
   const BatchView& columns = members.columns;
   const bool shared = loss_.common != nullptr;
   Vector common = Vector::Zero(shared || loss_.tilted ? out.size() : 0);
@@ -328,6 +353,7 @@ ClipReport RowSums::add_products(const Point& point,
     return report;
   }
   return chunked_sum(columns.size(), out, [&](Index first, Index last, VectorRef partial) {
+    const NoTraces of_this_thread;
     ClipReport report;
     by_few(2, point, previous, columns, first, last, [&](Index k, Few& few) {
       dot_rows(few.rows, v, few.along);
@@ -340,7 +366,7 @@ ClipReport RowSums::add_products(const Point& point,
         if (!(std::abs(c) <= longest)) continue;
         if (shared) {
           const double longer = std::abs(c) * a + common_norm;  // than the product
-          if (!(longer <= longest)) continue;
+          if (longer > 0 && !can_clip(longer, most)) continue;
           if (weight * longer > most * static_cast<double>(times) * (1 + slack))
             weight = most * static_cast<double>(times) / longer;
           partial += weight * common;

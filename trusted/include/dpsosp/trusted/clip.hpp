@@ -11,22 +11,32 @@ namespace dpsosp {
 
 /// Longer vectors, and larger ratios of a norm to its limit, are not told apart from infinite ones.
 inline constexpr double longest = 1e300;
+/// A smaller limit counts as 0: weights would be rounded by as much as they are.
+inline constexpr double shortest_limit = 1e-150;
+
+/// Whether limit/norm is a number to multiply with.
+inline bool can_clip(double norm, double limit) {
+  return norm <= longest && norm * (1 / longest) <= limit && limit >= shortest_limit;
+}
 
 /// What a contribution that `times` records make is multiplied with: times·min(1, limit/norm). 0
-/// where the norm is NaN, above 1e300 or above 1e300 limits, since the product would be rounding.
+/// where the norm is NaN, above 1e300 or above 1e300 limits, since the product would be rounding,
+/// and where it is clipped to a limit below 1e−150.
 inline double clip_weight(ClipReport& report, double norm, double limit, Index times = 1) {
   report.largest_norm = std::max(report.largest_norm, norm);
   const auto records = static_cast<double>(times);
   if (norm <= limit && norm <= longest) return records;
   report.clipped += times;
-  return norm <= longest && norm * (1 / longest) <= limit ? limit / norm * records : 0.0;
+  return can_clip(norm, limit) ? limit / norm * records : 0.0;
 }
 
-/// ‖v‖, also where squares underflow or overflow.
+/// ‖v‖, also where squares underflow or overflow; NaN where an entry is. stableNorm alone forgets a
+/// NaN among zeros.
 inline double length_of(ConstVectorRef v) {
   constexpr double least = 1e-280, most = 1e280;
   const double squares = v.squaredNorm();
-  return squares > least && squares < most ? std::sqrt(squares) : v.stableNorm();
+  if (squares > least && squares < most) return std::sqrt(squares);
+  return std::isnan(squares) ? squares : v.stableNorm();
 }
 
 }  // namespace dpsosp

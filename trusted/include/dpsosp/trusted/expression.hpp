@@ -13,6 +13,9 @@ namespace dpsosp {
 class Expression {
  public:
   Expression(double constant);  // NOLINT(google-explicit-constructor): a number is an expression
+  // Copied alone: one that was moved from would have no steps.
+  Expression(const Expression&) = default;
+  Expression& operator=(const Expression&) = default;
   static Expression score();
   static Expression label();
 

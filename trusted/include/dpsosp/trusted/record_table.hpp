@@ -52,8 +52,6 @@ class RecordTable {
 
  private:
   friend class RowSums;
-  template <class Loss>
-  friend class DenseSums;
   friend class PrivateRecords;
 
   const double* column(Index i) const { return data_->features.data() + i * width(); }
