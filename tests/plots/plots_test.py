@@ -5,6 +5,7 @@ import math
 import os
 import pathlib
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -180,7 +181,11 @@ class Program(Scratch):
         file = self.write("f.json", FIGURE)
         (self.folder).chmod(0o777)
         words = [sys.executable, "-m", "dpsosp.draw", str(file), "--figure", "f", "--to", str(self.folder / "g.svg")]
-        environment = {**os.environ, "PYTHONPATH": str(SOURCE / "python"), "HOME": str(self.folder / "home")}
+        package = self.folder / "package"  # a checkout may be open to its owner alone
+        shutil.copytree(SOURCE / "python/dpsosp", package / "dpsosp")
+        package.chmod(0o755)
+        (package / "dpsosp").chmod(0o755)
+        environment = {**os.environ, "PYTHONPATH": str(package), "HOME": str(self.folder / "home")}
         for name in ("XDG_CACHE_HOME", "XDG_CONFIG_HOME", "MPLCONFIGDIR"):
             environment.pop(name, None)
         as_anybody = (lambda: os.setuid(65534)) if os.geteuid() == 0 else None
