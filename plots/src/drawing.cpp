@@ -16,6 +16,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "dpsosp/core/errors.hpp"
+
 namespace dpsosp::plots {
 namespace {
 
@@ -115,6 +117,9 @@ std::vector<std::string> draw(const std::vector<std::string>& words) {
   while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {
   }
   if (WIFEXITED(status) && WEXITSTATUS(status) == 0) return {};
+  constexpr int unwritten = 3;
+  if (WIFEXITED(status) && WEXITSTATUS(status) == unwritten && !said.empty())
+    throw InputError(lines_of(said).back());
   std::vector<std::string> reasons;
   for (std::string& line : lines_of(said))
     if (line.starts_with("figures: ")) reasons.push_back(std::move(line));

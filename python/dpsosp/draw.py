@@ -39,6 +39,10 @@ class Refused(Exception):
     """One line on what is wrong with a description."""
 
 
+class Unwritten(Exception):
+    """One line on a file that cannot be written."""
+
+
 def main(words: Optional[Sequence[str]] = None) -> int:
     parser = argparse.ArgumentParser(prog="dpsosp.draw", description=__doc__.split("\n")[0])
     parser.add_argument("files", nargs="+", metavar="FILE", help="a description, or a folder with its index.json")
@@ -54,6 +58,9 @@ def main(words: Optional[Sequence[str]] = None) -> int:
     except Refused as e:
         print(f"figures: {e}", file=sys.stderr)
         return 2
+    except Unwritten as e:
+        print(e, file=sys.stderr)
+        return 3
     except ImportError as e:
         print(f"figures: {sys.executable} cannot draw ({e}); {INSTALL}", file=sys.stderr)
         return 1
@@ -99,18 +106,31 @@ def _drawn(place: pathlib.Path, f: Mapping[str, Any], methods: Sequence[str], ra
         if missing:
             plots = _plots()
             made = plots.figure(panels, f.get("columns", 3), methods)
-            plots.save(made, *(cache / (digest + ending) for ending in sorted(missing)),
-                       title=_plain(f.get("title", "")), alternative=_plain(_alternative(f)))
+            with _writing(targets[0]):
+                plots.save(made, *(cache / (digest + ending) for ending in sorted(missing)),
+                           title=_plain(f.get("title", "")), alternative=_plain(_alternative(f)))
         for target in targets:
             kept = cache / (digest + target.suffix)
-            os.utime(kept)
-            target.parent.mkdir(parents=True, exist_ok=True)
             beside = target.with_name(f".{target.name}.part")
-            shutil.copyfile(kept, beside)
-            beside.replace(target)
+            with _writing(target, beside):
+                os.utime(kept)
+                target.parent.mkdir(parents=True, exist_ok=True)
+                shutil.copyfile(kept, beside)
+                beside.replace(target)
             yield str(target)
     except (KeyError, TypeError, ValueError, OSError) as e:
         raise Refused(f"{place}: figure '{f.get('id', '')}': {e.args[0] if len(e.args) == 1 else e}") from e
+
+
+@contextlib.contextmanager
+def _writing(target: pathlib.Path, *parts: pathlib.Path) -> Iterator[None]:
+    """Leaves no part of a file where the disk is full or the folder is closed."""
+    try:
+        yield
+    except OSError as e:
+        for part in parts:
+            part.unlink(missing_ok=True)
+        raise Unwritten(f"{target}: cannot write this file ({e.strerror})") from e
 
 
 def _plots() -> Any:

@@ -14,6 +14,7 @@ set scripts. The same data give the same bytes with one version of matplotlib.
 from __future__ import annotations
 
 import collections
+import contextlib
 import csv
 import math
 import os
@@ -705,8 +706,9 @@ def save(of: Any, *files: Path, title: str = "", alternative: str = "") -> None:
     for file in map(pathlib.Path, files):
         if file.suffix not in metadata:
             raise ValueError(f"{file}: a figure is .svg, .pdf or .png")
-        with style():
-            beside = file.with_name(f".{file.name}.part")
+        beside = file.with_name(f".{file.name}.part")
+        with style(), contextlib.ExitStack() as at_end:
+            at_end.callback(beside.unlink, missing_ok=True)
             kept = {k: v for k, v in metadata[file.suffix].items() if v != ""}
             made.savefig(beside, format=file.suffix[1:], metadata=kept)
             if file.suffix == ".svg":  # hundredths of a point are as exact as any screen

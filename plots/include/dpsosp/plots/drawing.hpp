@@ -14,6 +14,7 @@ std::string python_package();
 
 /// Draws with `python3 -m dpsosp.draw`, which says what its words mean. Waits for it.
 /// \return empty; or what was not drawn and why, a line each, "figures: ..."
+/// \throws InputError if a file cannot be written
 std::vector<std::string> draw(const std::vector<std::string>& words);
 
 /// The same in place of this process. \return 1, if there is no Python; a line on stderr says so
