@@ -56,7 +56,7 @@ void check_exhibit(const ExhibitPage& e) {
 
 /// A model with the methods, whose places are the colours of its figures.
 template <class Page>
-json described(const Page& page, const Site& site) {
+json model_with_methods(const Page& page, const Site& site) {
   json j = model_json(page);
   if (j.contains("figures") || j.contains("figure"))
     for (const Method& m : site.methods) j["methods"].push_back(m.key);
@@ -150,7 +150,7 @@ class Writer {
  private:
   template <class Page>
   std::string json_of(const Page& model) const {
-    return described(model, site_).dump() + "\n";
+    return model_with_methods(model, site_).dump() + "\n";
   }
 
   void file(const fs::path& place, const std::string& content) {
@@ -254,7 +254,7 @@ std::vector<fs::path> write_exhibit(const ExhibitPage& exhibit,
 }
 
 json description_json(const ExhibitPage& exhibit, const Site& site) {
-  return described(exhibit, site);
+  return model_with_methods(exhibit, site);
 }
 
 std::string page_html(const IndexPage& page, const Site& site) { return index_html(page, site); }
