@@ -124,13 +124,23 @@ void RowSums::by_few(int order,
                      const Use& use) const {
   thread_local Few::Scratch scratch;
   const Expression& derivative = loss_.derivatives[static_cast<std::size_t>(order)];
-  const Index at_a_time = rows_in_cache(table_.width());
+  const Index width = table_.width(), at_a_time = rows_in_cache(width);
+  const double *features = table_.column(0), *labels = table_.data_->labels.data();
   for (Index k = first; k < last; k += at_a_time) {
     Few few(scratch, std::min(at_a_time, last - k));
-    for (Index j = 0; j < few.labels.size(); ++j) {
-      const Index i = columns[k + j];
-      few.rows[static_cast<std::size_t>(j)] = table_.column(i);
-      few.labels[j] = table_.label(i);
+    if (columns.is_list()) {
+      for (Index j = 0; j < few.labels.size(); ++j) {
+        const Index i = columns[k + j];
+        few.rows[static_cast<std::size_t>(j)] = features + i * width;
+        few.labels[j] = labels[i];
+      }
+    } else {
+      const double* row = features + columns[k] * width;
+      for (const double*& place : few.rows) {
+        place = row;
+        row += width;
+      }
+      few.labels = column_vector(labels + columns[k], few.labels.size());
     }
     dot_rows(few.rows, point.x, few.scores);
     derivative.evaluate(few.scores, few.labels, few.values);
@@ -357,19 +367,25 @@ ClipReport RowSums::add_products(const Point& point,
     ClipReport report;
     by_few(2, point, previous, columns, first, last, [&](Index k, Few& few) {
       dot_rows(few.rows, v, few.along);
+      // In registers, as all that a record needs.
+      const double at_most = limit, of_common = bound;
+      const Index* const counts = members.counts ? members.counts->data() : nullptr;
       for (Index j = 0; j < few.values.size(); ++j) {
-        const Index i = columns[k + j], times = members.times(i);
-        few.weights[j] = 0;
-        if (times == 0) continue;
-        const double a = lengths_[i], c = few.values[j] * few.along[j];
-        double weight = clip_weight(report, std::abs(few.values[j]) * a * a + bound, limit, times);
-        if (!(std::abs(c) <= longest)) continue;
+        const Index i = columns[k + j], times = counts ? counts[i] : 1;
+        const double a = lengths_[i], curvature = few.values[j], c = curvature * few.along[j];
+        double weight = 0;
+        if (times > 0)
+          weight = clip_weight(report, std::abs(curvature) * a * a + of_common, at_most, times);
+        if (!(std::abs(c) <= longest)) {
+          few.weights[j] = 0;
+          continue;
+        }
         if (shared) {
           const double longer = std::abs(c) * a + common_norm;  // than the product
-          if (longer > 0 && !can_clip(longer, most)) continue;
+          if (longer > 0 && !can_clip(longer, most)) weight = 0;
           if (weight * longer > most * static_cast<double>(times) * (1 + slack))
             weight = most * static_cast<double>(times) / longer;
-          partial += weight * common;
+          if (weight > 0) partial += weight * common;
         }
         few.weights[j] = weight * c;
       }

@@ -15,7 +15,7 @@ namespace {
 struct Sigmoid {
   Expression t = Expression::score();
   Expression e = exp(-abs(t));
-  Expression value = where_not_negative(t, 1.0 / (1.0 + e), e / (1.0 + e));
+  Expression value = where_not_negative(t, 1.0, e) / (1.0 + e);
   Expression slope = e / square(1.0 + e);
   Expression curvature = slope * (1.0 - 2.0 * value);
 };
