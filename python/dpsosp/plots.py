@@ -581,6 +581,8 @@ def contour(frame: Any, x: str = "x", y: str = "y", z: str = "value", *, points:
         ax = ax or _new_axes()
         lines = ax.contour(xs, ys, values, levels=at, linewidths=1, norm=matplotlib.colors.BoundaryNorm(at, 256, extend="both"))
         bar = ax.figure.colorbar(lines, cax=ax.inset_axes([1.03, 0, 0.035, 1]), ticks=at[::5])
+        for drawn in bar.ax.collections:
+            drawn.set_clip_on(False)  # matplotlib names the clip path of these after its address in memory
         bar.ax.set_yticklabels([f"{v:.3g}".replace("-", "−") for v in at[::5]])
         bar.set_label(text(label))
         for name, axis_label in zip("xy", labels):

@@ -121,6 +121,8 @@ class Data(Scratch):
         ax = plots.contour(grid, points=[{"label": "saddle", "x": 1, "y": 1}])
         self.assertEqual(ax.get_xlim(), (0, 3))
         self.assertEqual(curves(ax), {"saddle": [(1, 1)]})
+        plots.save(ax, self.folder / "c.svg")
+        self.assertNotRegex((self.folder / "c.svg").read_text(), r"<clipPath[^>]*>\s*<path")  # its name would be an address
         ax = plots.trace([{"step": t, "level": 1 / (t + 1)} for t in range(50)], "level")
         self.assertEqual((ax.get_xscale(), ax.get_yscale(), len(curves(ax)) + len(ax.lines)), ("linear", "log", 1))
 
