@@ -3,8 +3,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cerrno>
-#include <cfenv>
 #include <cmath>
 #include <initializer_list>
 #include <map>
@@ -17,6 +15,7 @@
 #include "dpsosp/core/rows.hpp"
 #include "dpsosp/trusted/chunked_sum.hpp"
 #include "dpsosp/trusted/clip.hpp"
+#include "dpsosp/trusted/no_traces.hpp"
 
 namespace dpsosp {
 namespace {
@@ -26,25 +25,6 @@ namespace {
 constexpr double most_cancelled = 0x1p20;
 // Below this limit the squares of a vector as long could underflow.
 constexpr double least_limit = 1e-140;
-// Rounding of a bound that is exact.
-constexpr double slack = 1e-9;
-
-/// What a record left in the flags of floating point or in errno is gone when g or other code of a
-/// problem runs, and so is a rounding mode that such code left.
-class NoTraces {
- public:
-  NoTraces() { remove(); }
-  ~NoTraces() { remove(); }
-  NoTraces(const NoTraces&) = delete;
-  NoTraces& operator=(const NoTraces&) = delete;
-
- private:
-  static void remove() {
-    std::feclearexcept(FE_ALL_EXCEPT);
-    std::fesetround(FE_TONEAREST);
-    errno = 0;
-  }
-};
 
 Eigen::Map<const Vector> column_vector(const double* column, Index size) { return {column, size}; }
 
@@ -382,9 +362,7 @@ ClipReport RowSums::add_products(const Point& point,
         }
         if (shared) {
           const double longer = std::abs(c) * a + common_norm;  // than the product
-          if (longer > 0 && !can_clip(longer, most)) weight = 0;
-          if (weight * longer > most * static_cast<double>(times) * (1 + slack))
-            weight = most * static_cast<double>(times) / longer;
+          weight = cut_weight(weight, longer, most, times);
           if (weight > 0) partial += weight * common;
         }
         few.weights[j] = weight * c;

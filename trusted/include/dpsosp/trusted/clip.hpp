@@ -30,6 +30,15 @@ inline double clip_weight(ClipReport& report, double norm, double limit, Index t
   return can_clip(norm, limit) ? limit / norm * records : 0.0;
 }
 
+/// `weight`, or less where it would leave more than `times`·`most` of a vector of this norm: for
+/// weights by a bound that a problem states and that may be false. 0 as above.
+inline double cut_weight(double weight, double norm, double most, Index times) {
+  constexpr double slack = 1e-9;  // rounding of a bound that is exact
+  if (norm > 0 && !can_clip(norm, most)) return 0.0;
+  const double all = most * static_cast<double>(times);
+  return weight * norm > all * (1 + slack) ? all / norm : weight;
+}
+
 /// ‖v‖, also where squares underflow or overflow; NaN where an entry is. stableNorm alone forgets a
 /// NaN among zeros.
 inline double length_of(ConstVectorRef v) {

@@ -2,8 +2,9 @@
 #pragma once
 
 #include <memory>
+#include <utility>
 
-#include "dpsosp/trusted/clipped_sums.hpp"
+#include "dpsosp/trusted/dense_sums.hpp"
 #include "dpsosp/trusted/row_loss.hpp"
 
 namespace dpsosp {
@@ -17,6 +18,8 @@ class PrivateRecords final : public AnsweredBy<Records> {
 
  private:
   friend std::unique_ptr<const PrivateRecords> admit(RowLoss loss, RecordTable table);
+  template <class Loss>
+  friend std::unique_ptr<const PrivateRecords> admit(typename Loss::Facts facts, RecordTable table);
 
   explicit PrivateRecords(std::unique_ptr<const ClippedSums> sums) : AnsweredBy(std::move(sums)) {}
   Members members_of(const BatchView& batch) const override {
@@ -26,5 +29,12 @@ class PrivateRecords final : public AnsweredBy<Records> {
 
 /// Records of φ(⟨a, x⟩; b) + g(x).
 std::unique_ptr<const PrivateRecords> admit(RowLoss loss, RecordTable table);
+
+/// Records of a dense loss.
+template <class Loss>
+std::unique_ptr<const PrivateRecords> admit(typename Loss::Facts facts, RecordTable table) {
+  return std::unique_ptr<const PrivateRecords>(new PrivateRecords(
+      std::make_unique<const DenseSums<Loss>>(std::move(facts), std::move(table))));
+}
 
 }  // namespace dpsosp

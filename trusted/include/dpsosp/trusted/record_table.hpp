@@ -51,6 +51,8 @@ class RecordTable {
   Index columns() const { return data_->labels.size(); }
 
  private:
+  template <class Loss>
+  friend class DenseSums;
   friend class RowSums;
   friend class PrivateRecords;
 

@@ -1,0 +1,300 @@
+// SPDX-License-Identifier: Apache-2.0
+// Sums over dense records are sums of single records, each clipped; whatever a function answers,
+// states or leaves behind, exchanging one record moves a sum by no more than the charge.
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <memory>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "dense_losses.hpp"
+#include "dpsosp/core/errors.hpp"
+#include "dpsosp/core/stream.hpp"
+#include "dpsosp/trusted/private_records.hpp"
+
+namespace dpsosp::dense_sums_test {
+namespace {
+
+using trusted_tests::Bowl;
+using trusted_tests::OwnDual;
+using trusted_tests::SharedDual;
+using trusted_tests::Wild;
+constexpr double inf = std::numeric_limits<double>::infinity();
+constexpr Index d = 4;
+
+RecordColumns columns(Stream& stream, Index n) {
+  RecordColumns made{Matrix(d, n), Vector(n)};
+  stream.fill_normal(1.0, made.features.reshaped());
+  for (double& label : made.labels) label = 12 * stream.uniform();
+  return made;
+}
+
+Vector normals(Stream& stream, Index size) {
+  Vector made(size);
+  stream.fill_normal(1.0, made);
+  return made;
+}
+
+/// A sum that a curator may ask for, of which one record moves at most 2·limit·scale.
+struct Asked {
+  enum Kind { gradients, differences, losses, products, product_differences, coordinates };
+  Kind kind;
+  Block block = Block::x;
+  Index entries = d;
+  double scale = 1;
+};
+
+/// Two points, a direction, and all sums that are answered there.
+struct Queries {
+  Queries(Stream& stream, const Records& records, Index duals, bool with_dual = true)
+      : x(normals(stream, d)),
+        before(normals(stream, d)),
+        v(normals(stream, d)),
+        y(normals(stream, duals)),
+        y_before(normals(stream, duals)) {
+    for (const Block block : {Block::x, Block::y, Block::joint}) {
+      if (block != Block::x && (duals == 0 || !with_dual)) continue;
+      const Index entries = (block == Block::y ? 0 : d) + (block == Block::x ? 0 : duals);
+      for (const auto kind : {Asked::gradients, Asked::differences})
+        asked.push_back({kind, block, entries});
+    }
+    if (!with_dual) y = y_before = Vector();
+    if (records.has_second_order()) {
+      asked.push_back({.kind = Asked::losses, .entries = 1});
+      asked.push_back({.kind = Asked::products, .scale = v.norm()});
+      asked.push_back({.kind = Asked::product_differences, .scale = v.norm()});
+      asked.push_back({.kind = Asked::coordinates, .entries = 1, .scale = std::abs(v[0] - x[1])});
+    }
+  }
+
+  Vector sum(const Records& records,
+             const Asked& a,
+             const BatchView& batch,
+             double limit,
+             ClipReport* report = nullptr) const {
+    const Point to = y.size() > 0 ? Point(x, y) : Point(x);
+    const Point from = y.size() > 0 ? Point(before, y_before) : Point(before);
+    Vector out = Vector::Zero(a.entries);
+    const auto ask = [&]() -> ClipReport {
+      switch (a.kind) {
+        case Asked::gradients:
+          return records.add_gradients(to, a.block, batch, limit, out);
+        case Asked::differences:
+          return records.add_gradient_differences(to, from, a.block, batch, limit, out);
+        case Asked::losses:
+          return records.add_loss_differences(to, from, batch, limit, out[0]);
+        case Asked::products:
+          return records.add_hessian_products(to, v, batch, limit, out);
+        case Asked::product_differences:
+          return records.add_hessian_difference_products(to, from, v, batch, limit, out);
+        case Asked::coordinates:
+          return records.add_coordinate_loss_differences(1, v.head(1), x[1], batch, limit, out);
+      }
+      return {};
+    };
+    const ClipReport made = ask();
+    if (report != nullptr) *report = made;
+    return out;
+  }
+
+  Vector x, before, v, y, y_before;
+  std::vector<Asked> asked;
+};
+
+/// Records and queries of every form: without a dual, with one of each record's own, given or left
+/// to the record, and with a shared one.
+template <class Use>
+void for_every_form(Stream& stream, const RecordColumns& data, const Use& use) {
+  const Index n = data.labels.size();
+  const auto bowl = admit<Bowl>({d}, RecordTable(data));
+  use(*bowl, Queries(stream, *bowl, 0));
+  const auto own = admit<OwnDual>({d}, RecordTable(data));
+  use(*own, Queries(stream, *own, n));
+  use(*own, Queries(stream, *own, n, false));
+  const auto shared = admit<SharedDual>({d}, RecordTable(data));
+  use(*shared, Queries(stream, *shared, d));
+}
+
+TEST(DenseSums, AddUpClippedRecords) {
+  constexpr Index n = 600;  // three chunks
+  Stream stream({.seed = 1, .purpose = Purpose::test});
+  const RecordColumns data = columns(stream, n);
+  std::vector<Index> list;
+  stream.bernoulli_subset(n, 0.4, list);
+  for_every_form(stream, data, [&](const Records& records, const Queries& queries) {
+    for (const Asked& a : queries.asked) {
+      Matrix each(a.entries, n);
+      Vector norms(n);
+      for (Index i = 0; i < n; ++i) {
+        ClipReport report;
+        each.col(i) = queries.sum(records, a, BatchView(i, i + 1), inf, &report);
+        norms[i] = report.largest_norm;
+        if (a.entries >= n) {  // the dual of a record is at its own place
+          Vector elsewhere = each.col(i).tail(n);
+          elsewhere[i] = 0;
+          EXPECT_EQ(elsewhere, Vector::Zero(n));
+        }
+        if (a.kind < Asked::products) {
+          EXPECT_NEAR(each.col(i).norm(), norms[i], 1e-9 * norms[i]);
+        }
+      }
+      Vector sorted = norms;
+      std::ranges::sort(sorted);
+      const double limit = sorted[n / 2] * (1 + 1e-9);
+      for (const BatchView& batch : {BatchView(0, n), BatchView(7, 8), BatchView(list)}) {
+        ClipReport report;
+        const Vector sum = queries.sum(records, a, batch, limit, &report);
+        Index clipped = 0;
+        Vector expected = Vector::Zero(a.entries);
+        for (Index k = 0; k < batch.size(); ++k) {
+          const double norm = norms[batch[k]];
+          expected += std::min(1.0, limit / norm) * each.col(batch[k]);
+          clipped += norm > limit ? 1 : 0;
+        }
+        EXPECT_LE((sum - expected).norm(),
+                  1e-12 * limit * a.scale * static_cast<double>(batch.size()))
+            << a.kind;
+        EXPECT_EQ(report.clipped, clipped) << a.kind;
+      }
+    }
+  });
+}
+
+/// A table that says how often each column occurs has the sums of one that repeats them.
+TEST(DenseSums, CountRepeatedColumns) {
+  Stream stream({.seed = 2, .purpose = Purpose::test});
+  const RecordColumns data = columns(stream, 5);
+  std::vector<std::int32_t> values;
+  RecordColumns expanded{Matrix(d, 40), Vector(40)};
+  for (Index i = 0; i < 40; ++i) {
+    const Index value = stream.below(4);  // one of the five never
+    values.push_back(static_cast<std::int32_t>(value));
+    expanded.features.col(i) = data.features.col(value);
+    expanded.labels[i] = data.labels[value];
+  }
+  const auto compare = [&](const Records& one, const Records& other, Index duals) {
+    const Queries queries(stream, one, duals);
+    for (const Asked& a : queries.asked)
+      for (const double limit : {inf, 0.5}) {
+        ClipReport here, there;
+        const Vector sum = queries.sum(one, a, BatchView(3, 33), limit, &here);
+        const Vector expected = queries.sum(other, a, BatchView(3, 33), limit, &there);
+        EXPECT_LE((sum - expected).norm(), 1e-12 * (1 + expected.norm())) << a.kind;
+        EXPECT_EQ(here.clipped, there.clipped) << a.kind;
+        EXPECT_DOUBLE_EQ(here.largest_norm, there.largest_norm) << a.kind;
+      }
+  };
+  compare(
+      *admit<Bowl>({d}, RecordTable(data, values)), *admit<Bowl>({d}, RecordTable(expanded)), 0);
+  compare(*admit<SharedDual>({d}, RecordTable(data, values)),
+          *admit<SharedDual>({d}, RecordTable(expanded)),
+          d);
+}
+
+template <class Loss>
+void compare_neighbours(Stream& stream,
+                        const RecordColumns& data,
+                        const RecordColumns& exchanged,
+                        Index duals,
+                        double limit,
+                        double& largest,
+                        Index& compared) {
+  const auto one = admit<Loss>({d}, RecordTable(data));
+  const auto other = admit<Loss>({d}, RecordTable(exchanged));
+  const Queries queries(stream, *one, duals);
+  const BatchView all(0, one->size());
+  for (const Asked& a : queries.asked) {
+    const Vector here = queries.sum(*one, a, all, limit);
+    const Vector there = queries.sum(*other, a, all, limit);
+    const double moved = (here - there).stableNorm() / (2 * limit * a.scale);
+    EXPECT_LE(moved, 1 + 1e-8) << Loss::problem << ", kind " << a.kind;
+    EXPECT_FALSE((here - there).array().isNaN().any()) << Loss::problem << ", kind " << a.kind;
+    largest = std::max(largest, moved);
+    ++compared;
+  }
+}
+
+TEST(DenseSums, MoveByNoMoreThanTheChargeWhateverIsAnswered) {
+  Stream stream({.seed = 3, .purpose = Purpose::test});
+  Index compared = 0;
+  double largest = 0;
+  for (int trial = 0; trial < 4000; ++trial) {
+    const Index n = 1 + stream.below(8), i = stream.below(n);
+    const RecordColumns data = columns(stream, n);
+    RecordColumns exchanged = data;
+    exchanged.features.col(i) = normals(stream, d) * std::pow(10.0, 300 * stream.uniform() - 150);
+    if (trial % 2 == 0) exchanged.features.col(i) = -data.features.col(i);
+    if (trial % 9 == 0) exchanged.features(0, i) = trial % 2 == 0 ? inf : std::nan("");
+    exchanged.labels[i] = 12 * stream.uniform();
+    const double limit =
+        std::pow(10.0, trial % 3 == 0 ? 4 * stream.uniform() - 2 : 160 * stream.uniform() - 145);
+    const auto compare = [&]<class Loss>(Index duals) {
+      compare_neighbours<Loss>(stream, data, exchanged, duals, limit, largest, compared);
+    };
+    compare.operator()<Wild<DenseDual::none>>(0);
+    compare.operator()<Wild<DenseDual::own>>(n);
+    compare.operator()<Wild<DenseDual::own, DenseLength::by_factor>>(n);
+    compare.operator()<Wild<DenseDual::shared>>(3);
+    compare.operator()<Wild<DenseDual::shared, DenseLength::by_block>>(3);
+    compare.operator()<Bowl>(0);
+    compare.operator()<OwnDual>(n);
+    compare.operator()<SharedDual>(d);
+  }
+  EXPECT_GE(compared, 100000);
+  EXPECT_GE(largest, 0.999) << "no pair comes near the charge";
+}
+
+/// What is the same for all is computed of no record: it cannot bring one in.
+TEST(DenseSums, OfWhatIsTheSameForAllReadNoRecord) {
+  Stream stream({.seed = 4, .purpose = Purpose::test});
+  const auto one = admit<SharedDual>({d}, RecordTable(columns(stream, 30)));
+  const auto other = admit<SharedDual>({d}, RecordTable(columns(stream, 30)));
+  const Queries queries(stream, *one, d);
+  Index alike = 0;
+  for (const Asked& a : queries.asked) {
+    if (SharedDual::reads_record(a.block, a.kind == Asked::differences)) continue;
+    ++alike;
+    EXPECT_EQ(queries.sum(*one, a, BatchView(0, 30), 1),
+              queries.sum(*other, a, BatchView(0, 30), 1));
+    EXPECT_EQ(queries.sum(*one, a, BatchView(4, 4), 1), Vector::Zero(a.entries));
+  }
+  EXPECT_EQ(alike, 4);
+}
+
+TEST(DenseSums, RefuseWhatTheyCannotAnswer) {
+  Stream stream({.seed = 5, .purpose = Purpose::test});
+  const RecordColumns data = columns(stream, 5);
+  const auto bowl = admit<Bowl>({d}, RecordTable(data));
+  const auto own = admit<OwnDual>({d}, RecordTable(data));
+  const auto shared = admit<SharedDual>({d}, RecordTable(data));
+  const Vector x = normals(stream, d), longer = normals(stream, d + 1), y = normals(stream, 5);
+  Vector out = Vector::Zero(d), of_y = Vector::Zero(5), more = Vector::Zero(d + 1);
+  const BatchView all(0, 5);
+  const auto refused = [&](const Records& of, const Point& point, Block block, VectorRef sum) {
+    EXPECT_THROW(of.add_gradients(point, block, all, 1, sum), InputError);
+  };
+  refused(*own, Point(x), Block::y, of_y);
+  refused(*own, Point(longer), Block::x, out);
+  refused(*own, Point(x, x), Block::x, out);
+  refused(*own, Point(x, y), Block::joint, out);
+  refused(*shared, Point(x), Block::x, out);
+  refused(*shared, Point(x, y), Block::x, out);
+  refused(*bowl, Point(x), Block::y, out);
+  refused(*bowl, Point(x), Block::x, more);
+  EXPECT_THROW(bowl->add_gradient_differences(Point(x), Point(longer), Block::x, all, 1, out),
+               InputError);
+  EXPECT_THROW(bowl->add_hessian_products(Point(x), longer, all, 1, out), InputError);
+  EXPECT_THROW(bowl->add_hessian_products(Point(longer), x, all, 1, out), InputError);
+  EXPECT_THROW(bowl->add_loss_differences(Point(x), Point(longer), all, 1, out[0]), InputError);
+  EXPECT_THROW(bowl->add_coordinate_loss_differences(d, x, 0, all, 1, out), InputError);
+  EXPECT_THROW(own->add_hessian_products(Point(x), x, all, 1, out), InputError);
+  EXPECT_THROW(own->add_loss_differences(Point(x), Point(x), all, 1, out[0]), InputError);
+  EXPECT_THROW(own->projected(Matrix::Ones(2, d), 1.0), InputError);
+  EXPECT_THROW(admit<OwnDual>({d}, RecordTable(data, {0, 1, 1})), InputError);
+}
+
+}  // namespace
+}  // namespace dpsosp::dense_sums_test

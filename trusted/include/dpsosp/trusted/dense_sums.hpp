@@ -1,0 +1,281 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <initializer_list>
+#include <map>
+#include <string>
+#include <utility>
+
+#include "dpsosp/core/errors.hpp"
+#include "dpsosp/core/hypotenuse.hpp"
+#include "dpsosp/trusted/chunked_sum.hpp"
+#include "dpsosp/trusted/clip.hpp"
+#include "dpsosp/trusted/clipped_sums.hpp"
+#include "dpsosp/trusted/dense_loss.hpp"
+#include "dpsosp/trusted/no_traces.hpp"
+
+namespace dpsosp {
+
+/// Clipped sums of a dense loss. Each vector is measured and cut here, whatever wrote it.
+template <class Loss>
+class DenseSums final : public ClippedSums {
+  static_assert(DenseLoss<Loss>);
+  using Facts = typename Loss::Facts;
+  static constexpr bool has_losses = requires { typename Loss::Losses; };
+  static constexpr bool has_products = requires { typename Loss::Products; };
+  static constexpr bool has_coordinates = requires { typename Loss::Coordinates; };
+  static constexpr bool own_dual = Loss::dual == DenseDual::own;
+  static constexpr DenseLength how = [] {
+    if constexpr (requires { Loss::length; }) return Loss::length;
+    return DenseLength::whole;
+  }();
+
+ public:
+  /// \throws InputError for records with duals of their own that are values of a list
+  DenseSums(Facts facts, RecordTable table) : facts_(std::move(facts)), table_(std::move(table)) {
+    if (own_dual && table_.repeated_) refuse("has a dual for each record, so none is repeated");
+  }
+
+  const RecordTable& table() const override { return table_; }
+  bool separable() const override { return has_coordinates; }
+  bool has_second_order() const override { return has_products; }
+  Index hessian_rank() const override {
+    if constexpr (requires { Loss::hessian_rank(facts_); }) return Loss::hessian_rank(facts_);
+    return 0;
+  }
+
+  ClipReport add_gradients(const Point& point,
+                           const Point* previous,
+                           Block block,
+                           const Members& members,
+                           double limit,
+                           VectorRef out) const override {
+    check_dual(point, block);
+    if (previous != nullptr) check_dual(*previous, own_dual ? Block::x : block);
+    const Parts parts(block, Loss::dimension(facts_), duals());
+    check({point.x.size(), previous != nullptr ? previous->x.size() : dimension()}, dimension());
+    check({out.size()}, parts.x + parts.y);
+    const NoTraces before_and_after;
+    const typename Loss::Gradients query(facts_, point, previous, block);
+    if constexpr (requires { Loss::reads_record(block, true); })
+      if (!Loss::reads_record(block, previous != nullptr))
+        return add_alike(query, parts, members, limit, out);
+    const auto use = [&](const DenseRecord& record, Index i, Index times, One& one, VectorRef sum) {
+      DenseGradient g = Loss::gradient(query, record, one.scratch.data(), one.v);
+      const double weight = clip_weight(one.report, parts.length(g, one.v), limit, times);
+      if (weight == 0) return;
+      if (parts.in_v() > 0) sum.head(parts.in_v()) += (weight * g.scale) * one.v;
+      if (own_dual && parts.y > 0) sum[parts.x + i] += weight * g.dual;
+    };
+    return over_records(query, members, &point, previous, parts.written(), out, use);
+  }
+
+  ClipReport add_losses(const Point& point,
+                        const Point& centre,
+                        const Members& members,
+                        double limit,
+                        double& out) const override {
+    if constexpr (!has_losses) {
+      return ClippedSums::add_losses(point, centre, members, limit, out);
+    } else {
+      check({point.x.size(), centre.x.size()}, dimension());
+      const NoTraces before_and_after;
+      const typename Loss::Losses query(facts_, point, centre);
+      Eigen::Map<Vector> total(&out, 1);
+      const auto use = [&](const DenseRecord& record, Index, Index times, One& one, VectorRef sum) {
+        const double c = Loss::loss(query, record, one.scratch.data());
+        const double weight = clip_weight(one.report, std::abs(c), limit, times);
+        if (weight > 0) sum[0] += weight * c;
+      };
+      return over_records(query, members, nullptr, nullptr, 0, total, use);
+    }
+  }
+
+  ClipReport add_coordinate_losses(Index j,
+                                   ConstVectorRef values,
+                                   double centre,
+                                   const Members& members,
+                                   double limit,
+                                   VectorRef out) const override {
+    if constexpr (!has_coordinates) {
+      return ClippedSums::add_coordinate_losses(j, values, centre, members, limit, out);
+    } else {
+      if (j < 0 || j >= std::min(dimension(), table_.width())) refuse("has no such coordinate");
+      const NoTraces before_and_after;
+      const typename Loss::Coordinates query(facts_, j, values, centre);
+      std::map<double, Index> counts;  // of records that are alike in coordinate j
+      for (Index k = 0; k < members.columns.size(); ++k) {
+        const Index i = members.columns[k];
+        counts[table_.column(i)[j]] += members.times(i);
+      }
+      ClipReport report;
+      for (const auto& [entry, count] : counts)
+        for (Index k = 0; k < values.size(); ++k) {
+          const double move = std::abs(values[k] - centre);
+          if (move == 0 || count == 0 || limit < shortest_limit) continue;
+          const double c = Loss::coordinate_loss(query, entry, k);
+          const double weight = clip_weight(report, std::abs(c) / move, limit, count);
+          if (weight > 0) out[k] += weight * c;
+        }
+      return report;
+    }
+  }
+
+  /// Weighed by the bound that the loss states. It may be too small, so what is longer than
+  /// limit·‖v‖ all the same is cut to it.
+  ClipReport add_products(const Point& point,
+                          const Point* previous,
+                          ConstVectorRef v,
+                          const Members& members,
+                          double limit,
+                          VectorRef out) const override {
+    if constexpr (!has_products) {
+      return ClippedSums::add_products(point, previous, v, members, limit, out);
+    } else {
+      check({point.x.size(),
+             previous != nullptr ? previous->x.size() : v.size(),
+             v.size(),
+             out.size()},
+            dimension());
+      const NoTraces before_and_after;
+      const typename Loss::Products query(facts_, point, previous, v);
+      const double most = limit * v.stableNorm();
+      const auto use = [&](const DenseRecord& record, Index, Index times, One& one, VectorRef sum) {
+        const double bound = Loss::product(query, record, one.scratch.data(), one.v);
+        const double stated = clip_weight(one.report, bound, limit, times), norm = length_of(one.v);
+        const double weight = norm <= longest ? cut_weight(stated, norm, most, times) : 0.0;
+        if (weight > 0) sum += weight * one.v;
+      };
+      return over_records(query, members, nullptr, nullptr, dimension(), out, use);
+    }
+  }
+
+ private:
+  /// What is computed of one record.
+  struct One {
+    Vector v, scratch;
+    ClipReport report = {};
+  };
+
+  /// The sizes of what a sum of gradients asks for.
+  struct Parts {
+    Parts(Block block, Index d, Index duals)
+        : x(block == Block::y ? 0 : d), y(block == Block::x ? 0 : duals), whole(d) {}
+
+    /// Entries of v: a function may need room for ∇_x where ∇_y alone is asked for.
+    Index written() const { return Loss::dual == DenseDual::shared ? x + y : whole; }
+    /// Those of them that are asked for.
+    Index in_v() const { return Loss::dual == DenseDual::shared ? x + y : x; }
+    /// ‖(scale · v, dual)‖. Where a square under- or overflows, and where the weight times the
+    /// scale could, the scale goes into v first.
+    double length(DenseGradient& g, Vector& v) const {
+      const double of_y = own_dual && y > 0 ? g.dual : 0.0;
+      if (in_v() == 0) return std::abs(of_y);
+      const double factor = g.scale * g.scale;
+      const double squares = how == DenseLength::by_block
+                                 ? v.head(x).squaredNorm() + v.tail(y).squaredNorm()
+                                 : v.squaredNorm();
+      constexpr double least = 1e-280, most = 1e280;
+      if (std::min(factor, squares) > least && std::max(factor, squares) < most)
+        return how == DenseLength::by_factor
+                   ? hypotenuse(std::abs(g.scale) * std::sqrt(squares), of_y)
+                   : std::sqrt(factor * squares + of_y * of_y);
+      v *= g.scale;
+      g.scale = 1;
+      return hypotenuse(length_of(v), of_y);
+    }
+
+    Index x, y, whole;
+  };
+
+  /// use(record, i, times, one, sum) for the columns of a sum; one.v and one.scratch are zero.
+  template <class Query, class Use>
+  ClipReport over_records(const Query& query,
+                          const Members& members,
+                          const Point* point,
+                          const Point* previous,
+                          Index entries,
+                          VectorRef out,
+                          const Use& use) const {
+    const BatchView& columns = members.columns;
+    const auto dual_of = [](const Point* p, Index i) {
+      return own_dual && p != nullptr && p->has_dual() ? p->y[i] : 0.0;
+    };
+    return chunked_sum(columns.size(), out, [&](Index first, Index last, VectorRef partial) {
+      const NoTraces of_this_thread;
+      One one{Vector(entries), Vector(scratch_of(query))};
+      for (Index k = first; k < last; ++k) {
+        const Index i = columns[k], times = members.times(i);
+        if (k + 1 < last) prefetch(columns[k + 1]);
+        if (times == 0) continue;
+        one.v.setZero();
+        one.scratch.setZero();
+        const DenseRecord record{{table_.column(i), table_.width()},
+                                 table_.label(i),
+                                 dual_of(point, i),
+                                 dual_of(previous, i)};
+        use(record, i, times, one, partial);
+      }
+      return one.report;
+    });
+  }
+
+  /// The same vector of all records, computed of one that is zero.
+  ClipReport add_alike(const typename Loss::Gradients& query,
+                       const Parts& parts,
+                       const Members& members,
+                       double limit,
+                       VectorRef out) const {
+    static_assert(!own_dual);
+    const Vector none = Vector::Zero(table_.width());
+    One one{Vector::Zero(parts.written()), Vector::Zero(scratch_of(query))};
+    const DenseGradient g = Loss::gradient(
+        query, {{none.data(), none.size()}, 0.0, 0.0, 0.0}, one.scratch.data(), one.v);
+    const Index times = members.records();
+    if (times == 0) return {};
+    one.v *= g.scale;
+    const double weight = clip_weight(one.report, length_of(one.v), limit, times);
+    if (weight != 0) out += weight * one.v;
+    return one.report;
+  }
+
+  template <class Query>
+  static Index scratch_of(const Query& query) {
+    if constexpr (requires { Loss::scratch(query); }) return Loss::scratch(query);
+    return 0;
+  }
+  Index dimension() const { return Loss::dimension(facts_); }
+  Index duals() const {
+    if constexpr (Loss::dual == DenseDual::shared) return Loss::dual_dimension(facts_);
+    return own_dual ? table_.columns() : 0;
+  }
+  [[noreturn]] static void refuse(const std::string& what) {
+    throw InputError(std::string(Loss::problem) + ": " + what);
+  }
+  static void check(std::initializer_list<Index> sizes, Index expected) {
+    for (const Index size : sizes)
+      if (size != expected)
+        refuse("a vector of " + std::to_string(size) + " numbers, expected " +
+               std::to_string(expected));
+  }
+  void check_dual(const Point& point, Block block) const {
+    if constexpr (Loss::dual == DenseDual::none) return check_minimisation(Loss::problem, block);
+    if (Loss::dual == DenseDual::shared && !point.has_dual())
+      refuse("its dual is shared by all records, so a query needs y");
+    if (block != Block::x && !point.has_dual())
+      refuse("a query of the dual block needs y of dimension n");
+    if (point.has_dual()) check({point.y.size()}, duals());
+  }
+  /// The processor does not predict the order of a list.
+  void prefetch(Index i) const {
+    constexpr Index cache_line = 8;  // doubles
+    for (Index e = 0; e < table_.width(); e += cache_line) __builtin_prefetch(table_.column(i) + e);
+  }
+
+  Facts facts_;
+  RecordTable table_;
+};
+
+}  // namespace dpsosp
