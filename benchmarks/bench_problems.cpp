@@ -24,10 +24,10 @@ struct Instance {
     data->rows = family.rows;
     data->cols = family.cols;
     data->rank = family.rank;
-    data->measurements.resize(entries, n);
+    data->features.resize(entries, n);
     data->labels.resize(n);
     Stream stream({.seed = 1});
-    stream.fill_normal(0.05, data->measurements.reshaped());
+    stream.fill_normal(0.05, data->features.reshaped());
     stream.fill_normal(1.0, data->labels);
     x.resize((family.rows + family.cols) * family.rank);
     stream.fill_normal(0.5, x);
@@ -82,7 +82,7 @@ void dense_matrix_vector(benchmark::State& state) {
   const Vector m = Vector::Ones(entries);
   Vector out(state.range(0));
   for (auto _ : state) {
-    out.noalias() = instance.data->measurements.transpose() * m;
+    out.noalias() = instance.data->features.transpose() * m;
     benchmark::DoNotOptimize(out.data());
   }
   count(state, state.range(0));
@@ -90,7 +90,7 @@ void dense_matrix_vector(benchmark::State& state) {
 
 void read_once(benchmark::State& state) {
   const Instance instance(state.range(0));
-  for (auto _ : state) benchmark::DoNotOptimize(instance.data->measurements.sum());
+  for (auto _ : state) benchmark::DoNotOptimize(instance.data->features.sum());
   count(state, state.range(0));
 }
 

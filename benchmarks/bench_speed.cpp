@@ -132,14 +132,14 @@ struct Sensing {
     Stream stream({.seed = 7});
     data->rows = data->cols = p;
     data->rank = r;
-    data->measurements.resize(p * p, n);
-    stream.fill_normal(1.0, data->measurements.reshaped());
+    data->features.resize(p * p, n);
+    stream.fill_normal(1.0, data->features.reshaped());
     minimiser.resize(2 * p * r);
     stream.fill_normal(1.0, minimiser);
     minimiser /= std::sqrt(static_cast<double>(p));
     const Matrix planted =
         minimiser.head(p * r).reshaped(p, r) * minimiser.tail(p * r).reshaped(p, r).transpose();
-    data->labels = data->measurements.transpose() * planted.reshaped();
+    data->labels = data->features.transpose() * planted.reshaped();
     records = matrix_sensing_records(data);
     value = matrix_sensing_value(data);
     saddle.resize(minimiser.size());

@@ -236,15 +236,17 @@ FactorProducts::FactorProducts(Index rows, Index cols, Index rank)
       cols_(cols),
       rank_(rank),
       U_(Matrix::Zero((rows + 7) / 8 * 8, rank)),
-      V_(Matrix::Zero(cols, rank)),
-      left_(U_) {}
+      V_(Matrix::Zero(cols, rank)) {}
 
 void FactorProducts::set(ConstVectorRef factors) {
   U_.topRows(rows_) = factors.head(rows_ * rank_).reshaped(rows_, rank_);
   V_ = factors.tail(cols_ * rank_).reshaped(cols_, rank_);
 }
 
-void FactorProducts::apply(const double* A, VectorRef out) {
+Index FactorProducts::space(Index rows, Index rank) { return 2 * ((rows + 7) / 8 * 8) * rank; }
+
+void FactorProducts::apply(
+    const double* U, const double* V, const double* A, double* left, VectorRef out) const {
   choose_instruction_set();
   HWY_DYNAMIC_DISPATCH(all_products)
   (A,
@@ -252,11 +254,25 @@ void FactorProducts::apply(const double* A, VectorRef out) {
    static_cast<std::size_t>(U_.rows()),
    static_cast<std::size_t>(cols_),
    static_cast<std::size_t>(rank_),
-   U_.data(),
-   V_.data(),
-   left_.data(),
+   U,
+   V,
+   left,
    out.data() + rows_ * rank_);
-  for (Index j = 0; j < rank_; ++j) out.segment(j * rows_, rows_) = left_.col(j).head(rows_);
+  for (Index j = 0; j < rank_; ++j) std::copy_n(left + j * U_.rows(), rows_, &out[j * rows_]);
+}
+
+void FactorProducts::apply(const double* A, double* space, VectorRef out) const {
+  apply(U_.data(), V_.data(), A, space, out);
+}
+
+void FactorProducts::apply(ConstVectorRef factors,
+                           const double* A,
+                           double* space,
+                           VectorRef out) const {
+  Eigen::Map<Matrix> U(space, U_.rows(), rank_);
+  U.topRows(rows_) = factors.head(rows_ * rank_).reshaped(rows_, rank_);
+  U.bottomRows(U_.rows() - rows_).setZero();
+  apply(space, factors.data() + rows_ * rank_, A, space + U_.size(), out);
 }
 
 void FactorProducts::congruence(const Matrix& S, MatrixRef out) const {

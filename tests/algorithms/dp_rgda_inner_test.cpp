@@ -27,8 +27,8 @@ struct SmallData {
     auto data = std::make_shared<MatrixSensingData>();
     data->rows = data->cols = 2;
     data->rank = 1;
-    data->measurements.resize(4, 3);
-    data->measurements << 1, 0, 1, 0, 1, 0, 0, 1, 2, 1, 0, -1;
+    data->features.resize(4, 3);
+    data->features << 1, 0, 1, 0, 1, 0, 0, 1, 2, 1, 0, -1;
     data->labels = vector({1, 0.5, -1});
     records = matrix_sensing_records(data);
     facts.name = "small";

@@ -167,13 +167,13 @@ struct Neighbours {
     data->rows = 4;
     data->cols = 3;
     data->rank = 2;
-    data->measurements.resize(12, records);
+    data->features.resize(12, records);
     data->labels.resize(records);
     Stream stream({.seed = 9, .purpose = Purpose::test});
-    stream.fill_normal(0.3, data->measurements.reshaped());
+    stream.fill_normal(0.3, data->features.reshaped());
     stream.fill_normal(1.0, data->labels);
     auto other = std::make_shared<MatrixSensingData>(*data);
-    other->measurements.col(0) *= -1e3;
+    other->features.col(0) *= -1e3;
     other->labels[0] = 1e3;
     facts = test::small_problem("matrix-sensing", records).facts;
     one = matrix_sensing_records(data);

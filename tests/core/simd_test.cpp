@@ -361,7 +361,8 @@ TEST_P(FactorProduct, IsThatOfEigenAndTheSameUnderEachSet) {
     products.set(Vector::Ones(factors.size()));
     products.set(factors);
     Vector out(factors.size());
-    products.apply(A.data(), out);
+    Vector space(FactorProducts::space(p, r));
+    products.apply(A.data(), space.data(), out);
     EXPECT_NEAR(products.inner_product(out),
                 A.cwiseProduct(U * V.transpose()).sum(),
                 1e-12 * A.norm() * U.norm() * V.norm());

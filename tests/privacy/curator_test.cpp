@@ -360,10 +360,10 @@ TEST(LocalDuals, DependOnTheirOwnRecordAlone) {
   data->rows = 2;
   data->cols = 3;
   data->rank = 1;
-  data->measurements = Matrix::Random(6, records);
+  data->features = Matrix::Random(6, records);
   data->labels = Vector::Random(records);
   auto neighbour = std::make_shared<MatrixSensingData>(*data);
-  neighbour->measurements.col(replaced) *= -50.0;
+  neighbour->features.col(replaced) *= -50.0;
   neighbour->labels[replaced] = 700.0;
   PublicFacts facts;
   facts.dimension = 5;

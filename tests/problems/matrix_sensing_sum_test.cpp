@@ -37,12 +37,12 @@ class MatrixSensingSums : public testing::TestWithParam<Shape> {
     data->rows = p;
     data->cols = q;
     data->rank = r;
-    data->measurements.resize(p * q, n);
+    data->features.resize(p * q, n);
     data->labels.resize(n);
     x.resize((p + q) * r);
     y.resize(n);
     Stream stream({.seed = 3});
-    stream.fill_normal(1.0 / std::sqrt(static_cast<double>(p * q)), data->measurements.reshaped());
+    stream.fill_normal(1.0 / std::sqrt(static_cast<double>(p * q)), data->features.reshaped());
     for (const VectorRef& v : {VectorRef(data->labels), VectorRef(x), VectorRef(y)})
       stream.fill_normal(1.0, v);
     x_from = x;
@@ -56,7 +56,7 @@ class MatrixSensingSums : public testing::TestWithParam<Shape> {
   Vector gradient(Index i, const Vector& at, const Vector& dual) const {
     const auto [p, q, r] = GetParam();
     const Eigen::Map<const Matrix> U(at.data(), p, r), V(at.data() + p * r, q, r);
-    const Eigen::Map<const Matrix> A(data->measurements.col(i).data(), p, q);
+    const Eigen::Map<const Matrix> A(data->features.col(i).data(), p, q);
     const double residual = A.cwiseProduct(U * V.transpose()).sum() - data->labels[i];
     const double c = dual.size() > 0 ? dual[i] : residual;
     Vector g = Vector::Zero(at.size() + n);
@@ -132,7 +132,7 @@ TEST_P(MatrixSensingSums, DifferencesAtOnePointOfThePrimalMatchFormulas) {
 }
 
 TEST_P(MatrixSensingSums, DualDifferencesAtOnePointOfThePrimalReadNoRecord) {
-  data->measurements.setConstant(std::nan(""));
+  data->features.setConstant(std::nan(""));
   data->labels.setConstant(std::nan(""));
   Vector sum = Vector::Zero(n);
   records->add_gradient_differences(

@@ -50,9 +50,9 @@ void add_factor_gradient(const MatrixSensingData& m,
 class MatrixSensingValue final : public Objective {
  public:
   explicit MatrixSensingValue(std::shared_ptr<const MatrixSensingData> data)
-      : shape_{data->rows, data->cols, data->rank, {}, {}}, records_(data->labels.size()) {
+      : shape_{{}, data->rows, data->cols, data->rank}, records_(data->labels.size()) {
     const double n = static_cast<double>(records_);
-    cross_moment_ = data->measurements * data->labels / n;
+    cross_moment_ = data->features * data->labels / n;
     label_moment_ = data->labels.squaredNorm() / n;
     const Index entries = shape_.rows * shape_.cols;
     constexpr Index most_entries = 1024;
@@ -63,7 +63,7 @@ class MatrixSensingValue final : public Objective {
     Matrix sum = Matrix::Zero(entries, entries);
     const Vector weights = Vector::Constant(records_, 1.0 / n);
     std::vector<const double*> rows;
-    for (Index i = 0; i < records_; ++i) rows.push_back(data->measurements.col(i).data());
+    for (Index i = 0; i < records_; ++i) rows.push_back(data->features.col(i).data());
     const Index few = rows_in_cache(entries);
     for (Index i = 0; i < records_; i += few) {
       const Index here = std::min(few, records_ - i);
@@ -132,7 +132,7 @@ class MatrixSensingValue final : public Objective {
       dot_rows(columns, m, sum);
       return sum;
     }
-    over_columns(data_->measurements, sum, [&](Index, Rows rows, VectorRef partial) {
+    over_columns(data_->features, sum, [&](Index, Rows rows, VectorRef partial) {
       Vector weights(std::ssize(rows));
       dot_rows(rows, m, weights);
       weights /= static_cast<double>(records_);
@@ -156,13 +156,14 @@ class MatrixSensingValue final : public Objective {
   void add_record_outer_products(ConstVectorRef x, MatrixRef out) const {
     const Index d = x.size();
     Vector sums = Vector::Zero(d * d);
-    over_columns(data_->measurements, sums, [&](Index, Rows rows, VectorRef partial) {
-      FactorProducts products = products_at(x);
+    over_columns(data_->features, sums, [&](Index, Rows rows, VectorRef partial) {
+      const FactorProducts products = products_at(x);
+      Vector space(FactorProducts::space(shape_.rows, shape_.rank));
       Matrix jacobian(d, std::ssize(rows));
       std::array<const double*, most_rows> columns;
       for (std::size_t k = 0; k < rows.size(); ++k) {
         auto column = jacobian.col(static_cast<Index>(k));
-        products.apply(rows[k], column);
+        products.apply(rows[k], space.data(), column);
         columns[k] = column.data();
       }
       add_outer_products(Rows(columns.data(), rows.size()),
@@ -319,13 +320,13 @@ void MatrixSensing::draw(const InstanceSpec& spec, Problem& problem) const {
   data->rows = rows;
   data->cols = cols;
   data->rank = rank;
-  data->measurements.resize(rows * cols, spec.records);
-  draw_design(design, 1.0, Stream(data_key.child(0)), data->measurements);
+  data->features.resize(rows * cols, spec.records);
+  draw_design(design, 1.0, Stream(data_key.child(0)), data->features);
   const Matrix planted = planted_matrix(*this, Stream(data_key.child(1)));
-  data->labels = data->measurements.transpose() * planted.reshaped();
+  data->labels = data->features.transpose() * planted.reshaped();
   Stream(data_key.child(2)).add_normal(label_noise, data->labels);
 
-  problem.region = [shape = MatrixSensingData{rows, cols, rank, {}, {}},
+  problem.region = [shape = MatrixSensingData{{}, rows, cols, rank},
                     limit = typical_factor_squared(*this)](ConstVectorRef x) {
     const Factors at(shape, x);
     const auto squared_norm = [](const Matrix& factor) {
@@ -342,7 +343,7 @@ void MatrixSensing::draw(const InstanceSpec& spec, Problem& problem) const {
        .offset = 0.5 * label_noise * label_noise});
   add_picture(factored_picture(planted, rank, Landmark::Of::population), problem);
   // the Hessian at 0 has the blocks −(1/n) Σ b_i A_i off its diagonal and zero on it
-  if ((data->measurements * data->labels).norm() > 0)
+  if ((data->features * data->labels).norm() > 0)
     problem.landmarks.push_back({"origin",
                                  Landmark::Kind::strict_saddle,
                                  Landmark::Of::empirical,

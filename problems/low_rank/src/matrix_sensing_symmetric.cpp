@@ -9,9 +9,9 @@
 
 #include "dpsosp/core/errors.hpp"
 #include "dpsosp/core/hypotenuse.hpp"
-#include "dpsosp/problems/clipped_sum.hpp"
 #include "dpsosp/problems/fixed_dimension.hpp"
 #include "dpsosp/problems/matrix_sensing.hpp"
+#include "dpsosp/trusted/private_records.hpp"
 #include "low_rank.hpp"
 
 namespace dpsosp {
@@ -20,114 +20,98 @@ namespace {
 using ConstMatrixMap = Eigen::Map<const Matrix>;
 using MatrixMap = Eigen::Map<Matrix>;
 
-class SymmetricSensingRecords final : public Records {
- public:
-  explicit SymmetricSensingRecords(SymmetricSensingData data)
-      : data_(std::move(data)), spectral_(data_.labels.size()) {
-    Matrix square(data_.rows, data_.rows);
-    for (Index i = 0; i < spectral_.size(); ++i) {
-      square.noalias() = measurement(i) * measurement(i);
-      spectral_[i] = std::sqrt(square.norm());
+/// A record is (vec A_i, ‖A_i²‖_F^{1/2}), the latter between ‖A_i‖₂ and ‖A_i‖_F.
+struct SymmetricSensingLoss {
+  static constexpr std::string_view problem = "matrix-sensing-symmetric";
+  static constexpr DenseDual dual = DenseDual::none;
+  struct Facts {
+    Index rows, rank;
+
+    ConstMatrixMap factor(const double* x) const { return {x, rows, rank}; }
+    MatrixMap write(double* v) const { return {v, rows, rank}; }
+    ConstMatrixMap measurement(const DenseRecord& z) const { return {z.column.data(), rows, rows}; }
+    Vector outer(ConstVectorRef x) const {
+      return (factor(x.data()) * factor(x.data()).transpose()).reshaped();
     }
+    double inner(const DenseRecord& z, const Vector& product) const {
+      return z.column.head(rows * rows).dot(product);
+    }
+    double residual(const DenseRecord& z, const Vector& product) const {
+      return inner(z, product) - z.label;
+    }
+  };
+  /// With UUᵀ at the points.
+  struct Gradients : DenseQuery<Facts> {
+    Gradients(const Facts& f, const Point& point, const Point* previous, Block asked)
+        : DenseQuery(f, point, previous, asked), product(f.outer(x)) {
+      if (difference) product_before = f.outer(x_before);
+    }
+    Vector product, product_before;
+  };
+  struct Losses : Gradients {
+    Losses(const Facts& f, const Point& point, const Point& centre)
+        : Gradients(f, point, &centre, Block::x) {}
+  };
+  /// Of a difference with UUᵀ − U′U′ᵀ, U + U′ and U − U′.
+  struct Products : DenseQuery<Facts> {
+    Products(const Facts& f, const Point& point, const Point* previous, ConstVectorRef v)
+        : DenseQuery(f, point, previous, v), product(f.outer(x)) {
+      if (!difference) return;
+      product -= f.outer(x_before);
+      sum = x + x_before;
+      moved = x - x_before;
+    }
+    Vector product, sum, moved;
+  };
+
+  static Index dimension(const Facts& f) { return f.rows * f.rank; }
+  static Index scratch(const Products& at) { return at.difference ? 2 * padded(at.facts) : 0; }
+
+  static DenseGradient gradient(const Gradients& at, const DenseRecord& z, double*, VectorRef v) {
+    const Facts& f = at.facts;
+    const auto A = f.measurement(z);
+    f.write(v.data()).noalias() = f.residual(z, at.product) * A * f.factor(at.x.data());
+    if (at.difference)
+      f.write(v.data()).noalias() -=
+          f.residual(z, at.product_before) * A * f.factor(at.x_before.data());
+    return {};
   }
 
-  Index size() const override { return data_.labels.size(); }
-
-  ClipReport add_gradients(const Point& point,
-                           Block block,
-                           const BatchView& batch,
-                           double limit,
-                           VectorRef out) const override {
-    check_minimisation("matrix-sensing-symmetric", block);
-    const Vector product = outer(point.x);
-    return clipped_sum(batch, limit, out, [&](Index i, Vector& v) {
-      write(v).noalias() = residual(i, product) * measurement(i) * factor(point.x);
-    });
+  static double loss(const Losses& at, const DenseRecord& z, double*) {
+    const double r = at.facts.residual(z, at.product),
+                 before = at.facts.residual(z, at.product_before);
+    return 0.25 * (r - before) * (r + before);
   }
-
-  ClipReport add_gradient_differences(const Point& point,
-                                      const Point& previous,
-                                      Block block,
-                                      const BatchView& batch,
-                                      double limit,
-                                      VectorRef out) const override {
-    check_minimisation("matrix-sensing-symmetric", block);
-    const Vector product = outer(point.x), before = outer(previous.x);
-    return clipped_sum(batch, limit, out, [&](Index i, Vector& v) {
-      write(v).noalias() = residual(i, product) * measurement(i) * factor(point.x);
-      write(v).noalias() -= residual(i, before) * measurement(i) * factor(previous.x);
-    });
-  }
-
-  ClipReport add_loss_differences(const Point& point,
-                                  const Point& centre,
-                                  const BatchView& batch,
-                                  double limit,
-                                  double& out) const override {
-    const Vector product = outer(point.x), before = outer(centre.x);
-    return clamped_sum(batch, limit, out, [&](Index i) {
-      const double r = residual(i, product), r_before = residual(i, before);
-      return 0.25 * (r - r_before) * (r + r_before);
-    });
-  }
-
-  bool has_second_order() const override { return true; }
 
   /// ∇²f[V] = 2⟨AU, V⟩ AU + (⟨A, UUᵀ⟩ − b) AV, of norm at most 2‖AU‖_F² + |⟨A, UUᵀ⟩ − b|‖A‖₂.
-  ClipReport add_hessian_products(const Point& point,
-                                  ConstVectorRef v,
-                                  const BatchView& batch,
-                                  double limit,
-                                  VectorRef out) const override {
-    const Vector product = outer(point.x);
-    return weighed_sum(batch, limit, out, [&](Index i, Vector& w) {
-      write(w).noalias() = measurement(i) * factor(point.x);
-      const double squared = w.squaredNorm(), r = residual(i, product);
-      w *= 2 * w.dot(v);
-      write(w).noalias() += r * measurement(i) * factor(v);
-      return 2 * squared + std::abs(r) * spectral_[i];
-    });
-  }
-
-  /// The difference of 2 (AU)(AU)ᵀ is the symmetric product of A(U + U′) and A(U − U′).
-  ClipReport add_hessian_difference_products(const Point& point,
-                                             const Point& previous,
-                                             ConstVectorRef v,
-                                             const BatchView& batch,
-                                             double limit,
-                                             VectorRef out) const override {
-    const Vector moved = outer(point.x) - outer(previous.x);
-    const Vector sum = point.x + previous.x, difference = point.x - previous.x;
-    return chunked_sum(batch.size(), out, [&](Index first, Index last, VectorRef partial) {
-      Vector a(out.size()), b(out.size()), w(out.size());
-      ClipReport report;
-      for (Index k = first; k < last; ++k) {
-        const Index i = batch[k];
-        write(a).noalias() = measurement(i) * factor(sum);
-        write(b).noalias() = measurement(i) * factor(difference);
-        write(w).noalias() = measurement(i) * factor(v);
-        const double change = data_.measurements.col(i).dot(moved);
-        w = change * w + b.dot(v) * a + a.dot(v) * b;
-        const double bound = 2 * a.norm() * b.norm() + std::abs(change) * spectral_[i];
-        partial += report.weigh(bound, limit) * w;
-      }
-      return report;
-    });
+  static double product(const Products& at, const DenseRecord& z, double* scratch, VectorRef w) {
+    const Facts& f = at.facts;
+    const double spectral = z.column[f.rows * f.rows];
+    const auto A = f.measurement(z);
+    if (at.difference) return change(at, z, spectral, scratch, w);
+    f.write(w.data()).noalias() = A * f.factor(at.x.data());
+    const double squared = w.squaredNorm(), r = f.residual(z, at.product);
+    w *= 2 * w.dot(at.direction);
+    f.write(w.data()).noalias() += r * A * f.factor(at.direction.data());
+    return 2 * squared + std::abs(r) * spectral;
   }
 
  private:
-  ConstMatrixMap factor(ConstVectorRef x) const { return {x.data(), data_.rows, data_.rank}; }
-  MatrixMap write(Vector& v) const { return {v.data(), data_.rows, data_.rank}; }
-  ConstMatrixMap measurement(Index i) const {
-    return {data_.measurements.col(i).data(), data_.rows, data_.rows};
-  }
-  Vector outer(ConstVectorRef x) const { return (factor(x) * factor(x).transpose()).reshaped(); }
-  double residual(Index i, const Vector& product) const {
-    return data_.measurements.col(i).dot(product) - data_.labels[i];
-  }
+  static Index padded(const Facts& f) { return (dimension(f) + 1) / 2 * 2; }
 
-  SymmetricSensingData data_;
-  Vector spectral_;  // ‖A_i²‖_F^{1/2}, between ‖A_i‖₂ and ‖A_i‖_F
+  /// The difference of 2 (AU)(AU)ᵀ is the symmetric product of A(U + U′) and A(U − U′).
+  static double change(
+      const Products& at, const DenseRecord& z, double spectral, double* scratch, VectorRef w) {
+    const Facts& f = at.facts;
+    const auto A = f.measurement(z);
+    Eigen::Map<Vector> a(scratch, w.size()), b(scratch + padded(f), w.size());
+    f.write(a.data()).noalias() = A * f.factor(at.sum.data());
+    f.write(b.data()).noalias() = A * f.factor(at.moved.data());
+    f.write(w.data()).noalias() = A * f.factor(at.direction.data());
+    const double change = f.inner(z, at.product);
+    w = change * w + b.dot(at.direction) * a + a.dot(at.direction) * b;
+    return 2 * a.norm() * b.norm() + std::abs(change) * spectral;
+  }
 };
 
 /// F(U) = ½ Φ(U, U), with Φ the half mean squared residual of two free factors.
@@ -135,7 +119,7 @@ class SymmetricSensingObjective final : public Objective {
  public:
   explicit SymmetricSensingObjective(const SymmetricSensingData& m)
       : two_factors_(matrix_sensing_value(std::make_shared<const MatrixSensingData>(
-            MatrixSensingData{m.rows, m.rows, m.rank, m.measurements, m.labels}))) {}
+            MatrixSensingData{{m.measurements, m.labels}, m.rows, m.rows, m.rank}))) {}
 
   Index dimension() const override { return two_factors_->dimension() / 2; }
   double value(ConstVectorRef x) const override { return 0.5 * two_factors_->value(twice(x)); }
@@ -324,7 +308,16 @@ void MatrixSensingSymmetric::draw(const InstanceSpec& spec, Problem& problem) co
 }
 
 std::unique_ptr<const Records> symmetric_sensing_records(SymmetricSensingData data) {
-  return std::make_unique<SymmetricSensingRecords>(std::move(data));
+  const Index entries = data.rows * data.rows;
+  RecordColumns records{std::move(data.measurements), std::move(data.labels)};
+  records.features.conservativeResize(entries + 1, Eigen::NoChange);
+  Matrix square(data.rows, data.rows);
+  for (auto column : records.features.colwise()) {
+    const ConstMatrixMap A(column.data(), data.rows, data.rows);
+    square.noalias() = A * A;
+    column[entries] = std::sqrt(square.norm());
+  }
+  return admit<SymmetricSensingLoss>({data.rows, data.rank}, RecordTable(std::move(records)));
 }
 
 std::unique_ptr<const Objective> symmetric_sensing_objective(const SymmetricSensingData& data) {

@@ -13,8 +13,12 @@ class FactorProducts {
   /// factors = (vec U, vec V), (p + q) r entries.
   void set(ConstVectorRef factors);
 
-  /// out = (vec A V, vec Aᵀ U); A is column-major. Uses space of its own: one object a thread.
-  void apply(const double* A, VectorRef out);
+  /// Numbers of space that products need. They overwrite them.
+  static Index space(Index rows, Index rank);
+  /// out = (vec A V, vec Aᵀ U); A is column-major.
+  void apply(const double* A, double* space, VectorRef out) const;
+  /// With other factors than those that were set.
+  void apply(ConstVectorRef factors, const double* A, double* space, VectorRef out) const;
   /// out = JᵀSJ for J, the derivative of (U, V) ↦ vec UVᵀ (pq × (p + q) r), and a symmetric S, of
   /// which the upper triangle of the first pq rows is read. Exactly symmetric, and the same bits
   /// with every instruction set: each sum runs in one lane.
@@ -23,10 +27,11 @@ class FactorProducts {
   double inner_product(ConstVectorRef products) const;
 
  private:
+  void apply(const double* U, const double* V, const double* A, double* left, VectorRef out) const;
+
   Index rows_, cols_, rank_;
   Matrix U_;  // with rows of zeros, up to a multiple of eight
   Matrix V_;
-  Matrix left_;  // A V, as U
 };
 
 }  // namespace dpsosp

@@ -7,6 +7,7 @@
 #include "dpsosp/problems/design.hpp"
 #include "dpsosp/problems/problem.hpp"
 #include "dpsosp/problems/start.hpp"
+#include "dpsosp/trusted/record_table.hpp"
 
 namespace dpsosp {
 
@@ -62,12 +63,9 @@ class MatrixSensing final : public ProblemFamily {
 };
 
 /// The records and the value function of given measurements, for tests and loaders.
-/// \param measurements  pq × n, column i is vec A_i (column-major p × q).
-/// \param labels        b ∈ R^n.
-struct MatrixSensingData {
+/// Column i of `features` is vec A_i (column-major p × q); the labels are b ∈ R^n.
+struct MatrixSensingData : RecordColumns {
   Index rows = 0, cols = 0, rank = 0;
-  Matrix measurements;
-  Vector labels;
 };
 std::unique_ptr<const Records> matrix_sensing_records(
     std::shared_ptr<const MatrixSensingData> data);
