@@ -42,7 +42,7 @@ const Matrix a{{1, 0, 1, 1}, {0, 1, 1, -1}};
 const Vector b{{1, 0.25, 2.25, 0.25}};
 
 TEST(RobustPhaseRetrieval, ValueGradientAndHessianMatchReference) {
-  const auto phi = robust_phase_value(a, b);
+  const auto phi = robust_phase_value({a, b});
   const Vector x{{0.2, 0.1}};
   EXPECT_NEAR(phi->value(x), 0.7128, 1e-14);
   Vector g(2);
@@ -55,7 +55,7 @@ TEST(RobustPhaseRetrieval, ValueGradientAndHessianMatchReference) {
 }
 
 TEST(RobustPhaseRetrieval, RecordsMatchFormulasWithAndWithoutDual) {
-  const auto records = robust_phase_records(a, b);
+  const auto records = robust_phase_records({a, b});
   const Vector x{{0.3, -0.7}}, y{{0.5, -1, 0.25, 2}}, none;
   for (const double limit : {unlimited, 0.4})
     for (const bool local : {false, true}) {
@@ -85,7 +85,7 @@ TEST(RobustPhaseRetrieval, RecordsWithoutDualAverageToValueGradient) {
   const Vector x{{0.2, 0.1}};
   Vector sum = Vector::Zero(2), moved = sum, at_zero = sum;
   const Vector previous{{-0.4, 0.3}};
-  const auto records = robust_phase_records(a, b);
+  const auto records = robust_phase_records({a, b});
   records->add_gradients(Point(x), Block::x, BatchView(0, 4), unlimited, sum);
   EXPECT_LT((sum / 4 - Vector{{-0.432, -0.324}}).norm(), 1e-14);
   records->add_gradients(Point(previous), Block::x, BatchView(0, 4), unlimited, at_zero);
@@ -151,7 +151,7 @@ TEST(PhaseRetrieval, PopulationIsExactInOneDimension) {
     family.loss = loss;
     const Problem p = family.make({.records = 4, .dimension = 1});
     const auto at = phase_objective(std::make_shared<PhaseData>(
-        PhaseData{.measurements = Matrix::Ones(1, 2), .labels = Vector{{1.1, 0.9}}, .loss = loss}));
+        PhaseData{.columns = {Matrix::Ones(1, 2), Vector{{1.1, 0.9}}}, .loss = loss}));
     for (const double x : {-1.2, 0.0, 0.4}) {
       const Vector point = Vector::Constant(1, x);
       EXPECT_NEAR(p.population->value(point), at->value(point), 1e-14);
@@ -296,8 +296,7 @@ TEST(PhaseRetrieval, ConstantsAreSupremaOverRange) {
 }
 
 TEST(PhaseRetrieval, AmplitudeRecordsMatchFormulas) {
-  const PhaseData amplitude{
-      .measurements = a, .labels = b, .loss = PhaseLoss::amplitude, .smoothing = 0.3};
+  const PhaseData amplitude{.columns = {a, b}, .loss = PhaseLoss::amplitude, .smoothing = 0.3};
   const auto records = phase_records(std::make_shared<PhaseData>(amplitude));
   const Vector x{{0.3, -0.7}};
   for (const double limit : {unlimited, 0.1}) {
@@ -313,8 +312,8 @@ TEST(PhaseRetrieval, AmplitudeRecordsMatchFormulas) {
 }
 
 TEST(PhaseRetrieval, ZeroMeasurementsContributeNothing) {
-  const auto records = phase_records(std::make_shared<PhaseData>(
-      PhaseData{.measurements = Matrix::Zero(2, 3), .labels = Vector{{1, 0, -1}}}));
+  const auto records = phase_records(
+      std::make_shared<PhaseData>(PhaseData{.columns = {Matrix::Zero(2, 3), Vector{{1, 0, -1}}}}));
   const Vector x{{0.3, -0.7}};
   Vector g = Vector::Zero(2), Hv = g;
   EXPECT_EQ(records->add_gradients(Point(x), Block::x, BatchView(0, 3), 0.1, g).clipped, 0);

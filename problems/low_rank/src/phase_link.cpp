@@ -180,10 +180,10 @@ std::optional<Slice> phase_slice(const Vector& signal) {
       "orthogonal to x*"};
 }
 
-PhaseData extreme_phase_data(Index dimension, const PhaseRegion& r) {
-  PhaseData corners{.measurements = Matrix::Zero(dimension, 4), .labels = Vector(4)};
-  corners.measurements.row(0).head(2).setConstant(r.norm);
-  corners.measurements.rightCols(2).setConstant(r.norm / std::sqrt(static_cast<double>(dimension)));
+RecordColumns extreme_phase_records(Index dimension, const PhaseRegion& r) {
+  RecordColumns corners{Matrix::Zero(dimension, 4), Vector(4)};
+  corners.features.row(0).head(2).setConstant(r.norm);
+  corners.features.rightCols(2).setConstant(r.norm / std::sqrt(static_cast<double>(dimension)));
   corners.labels << r.lowest, r.highest, r.lowest, r.highest;
   return corners;
 }

@@ -94,7 +94,7 @@ double intensity_excess(const Vector& x, double signal_norm);
 std::vector<Landmark> intensity_landmarks(const PhaseInstance& instance);
 /// The plane of x* and an orthogonal direction; none for d = 1.
 std::optional<Slice> phase_slice(const Vector& signal);
-/// Corners of ‖a‖ = √d and the labels' range, as measurements and labels.
-PhaseData extreme_phase_data(Index dimension, const PhaseRegion& region);
+/// Corners of ‖a‖ = √d and the labels' range.
+RecordColumns extreme_phase_records(Index dimension, const PhaseRegion& region);
 
 }  // namespace dpsosp

@@ -8,7 +8,7 @@
 #include <fmt/format.h>
 
 #include "dpsosp/core/errors.hpp"
-#include "dpsosp/problems/clipped_sum.hpp"
+#include "dpsosp/trusted/private_records.hpp"
 #include "phase_link.hpp"
 
 namespace dpsosp {
@@ -16,94 +16,42 @@ namespace {
 
 PhaseLink link_of(const PhaseData& data) { return {data.loss, data.smoothing, data.scale}; }
 
-class PhaseRecords final : public Records {
- public:
-  explicit PhaseRecords(std::shared_ptr<const PhaseData> data)
-      : data_(std::move(data)), link_(link_of(*data_)) {}
+struct PhaseRecordLoss {
+  static constexpr std::string_view problem = "phase-retrieval";
+  static constexpr DenseDual dual = DenseDual::none;
+  struct Facts {
+    Index d;
+    PhaseLink link;
+  };
+  using Gradients = DenseQuery<Facts>;
+  using Losses = Gradients;
+  using Products = Gradients;
 
-  Index size() const override { return data_->labels.size(); }
-
-  ClipReport add_gradients(const Point& point,
-                           Block block,
-                           const BatchView& batch,
-                           double limit,
-                           VectorRef out) const override {
-    check_minimisation("phase-retrieval", block);
-    return clipped_sum(batch, limit, out, [&](Index i, Vector& v) {
-      v = slope(i, point.x) * data_->measurements.col(i);
-    });
+  static Index dimension(const Facts& facts) { return facts.d; }
+  static Index hessian_rank(const Facts&) { return 1; }  // c_i a_i a_iᵀ
+  static DenseGradient gradient(const Gradients& at, const DenseRecord& z, double*, VectorRef v) {
+    v = part(at, &PhaseLink::slope, z) * z.column;
+    return {};
   }
-
-  ClipReport add_gradient_differences(const Point& point,
-                                      const Point& previous,
-                                      Block block,
-                                      const BatchView& batch,
-                                      double limit,
-                                      VectorRef out) const override {
-    check_minimisation("phase-retrieval", block);
-    return clipped_sum(batch, limit, out, [&](Index i, Vector& v) {
-      v = (slope(i, point.x) - slope(i, previous.x)) * data_->measurements.col(i);
-    });
+  static double loss(const Losses& at, const DenseRecord& z, double*) {
+    return part(at, &PhaseLink::value, z);
   }
-
-  ClipReport add_loss_differences(const Point& point,
-                                  const Point& centre,
-                                  const BatchView& batch,
-                                  double limit,
-                                  double& out) const override {
-    return clamped_sum(batch, limit, out, [&](Index i) {
-      const auto a = data_->measurements.col(i);
-      return link_.value(a.dot(point.x), data_->labels[i]) -
-             link_.value(a.dot(centre.x), data_->labels[i]);
-    });
-  }
-
-  bool has_second_order() const override { return true; }
-  Index hessian_rank() const override { return 1; }  // c_i a_i a_iᵀ
-
-  ClipReport add_hessian_products(const Point& point,
-                                  ConstVectorRef v,
-                                  const BatchView& batch,
-                                  double limit,
-                                  VectorRef out) const override {
-    return products(batch, v, limit, out, [&](Index i) { return curvature(i, point.x); });
-  }
-
-  ClipReport add_hessian_difference_products(const Point& point,
-                                             const Point& previous,
-                                             ConstVectorRef v,
-                                             const BatchView& batch,
-                                             double limit,
-                                             VectorRef out) const override {
-    return products(batch, v, limit, out, [&](Index i) {
-      return curvature(i, point.x) - curvature(i, previous.x);
-    });
+  /// c_i a_i a_iᵀ v and its exact norm |c_i|‖a_i‖².
+  static double product(const Products& at, const DenseRecord& z, double*, VectorRef v) {
+    const double c = part(at, &PhaseLink::curvature, z);
+    v = (c * z.column.dot(at.direction)) * z.column;
+    return std::abs(c) * z.column.squaredNorm();
   }
 
  private:
-  /// Σ c_i a_i a_iᵀ v, weighed by its exact norm |c_i|‖a_i‖².
-  template <class Coefficient>
-  ClipReport products(const BatchView& batch,
-                      ConstVectorRef v,
-                      double limit,
-                      VectorRef out,
-                      const Coefficient& coefficient) const {
-    return weighed_sum(batch, limit, out, [&](Index i, Vector& product) {
-      const auto a = data_->measurements.col(i);
-      const double c = coefficient(i);
-      product = (c * a.dot(v)) * a;
-      return std::abs(c) * a.squaredNorm();
-    });
+  /// function(aᵀx, b), less that at the previous point.
+  static double part(const Gradients& at,
+                     double (PhaseLink::*function)(double, double) const,
+                     const DenseRecord& z) {
+    const PhaseLink& link = at.facts.link;
+    const double here = (link.*function)(z.column.dot(at.x), z.label);
+    return at.difference ? here - (link.*function)(z.column.dot(at.x_before), z.label) : here;
   }
-  double curvature(Index i, ConstVectorRef x) const {
-    return link_.curvature(data_->measurements.col(i).dot(x), data_->labels[i]);
-  }
-  double slope(Index i, ConstVectorRef x) const {
-    return link_.slope(data_->measurements.col(i).dot(x), data_->labels[i]);
-  }
-
-  std::shared_ptr<const PhaseData> data_;
-  PhaseLink link_;
 };
 
 class PhaseObjective final : public Objective {
@@ -111,27 +59,29 @@ class PhaseObjective final : public Objective {
   explicit PhaseObjective(std::shared_ptr<const PhaseData> data)
       : data_(std::move(data)), link_(link_of(*data_)) {}
 
-  Index dimension() const override { return data_->measurements.rows(); }
+  Index dimension() const override { return features().rows(); }
   double value(ConstVectorRef x) const override {
     return products(x)
-        .binaryExpr(data_->labels, [this](double t, double b) { return link_.value(t, b); })
+        .binaryExpr(data_->columns.labels, [this](double t, double b) { return link_.value(t, b); })
         .mean();
   }
   void gradient(ConstVectorRef x, VectorRef out) const override {
     const Vector slopes = products(x).binaryExpr(
-        data_->labels, [this](double t, double b) { return link_.slope(t, b); });
-    out.noalias() = data_->measurements * slopes / static_cast<double>(data_->labels.size());
+        data_->columns.labels, [this](double t, double b) { return link_.slope(t, b); });
+    out.noalias() = features() * slopes / static_cast<double>(data_->columns.labels.size());
   }
   void hessian_product(ConstVectorRef x, ConstVectorRef v, VectorRef out) const override {
     const Vector weighted =
         products(x)
-            .binaryExpr(data_->labels, [this](double t, double b) { return link_.curvature(t, b); })
+            .binaryExpr(data_->columns.labels,
+                        [this](double t, double b) { return link_.curvature(t, b); })
             .cwiseProduct(products(v));
-    out.noalias() = data_->measurements * weighted / static_cast<double>(data_->labels.size());
+    out.noalias() = features() * weighted / static_cast<double>(data_->columns.labels.size());
   }
 
  private:
-  Vector products(ConstVectorRef x) const { return data_->measurements.transpose() * x; }
+  const Matrix& features() const { return data_->columns.features; }
+  Vector products(ConstVectorRef x) const { return features().transpose() * x; }
 
   std::shared_ptr<const PhaseData> data_;
   PhaseLink link_;
@@ -276,15 +226,16 @@ void PhaseRetrieval::draw(const InstanceSpec& spec, Problem& problem) const {
     return std::make_shared<const PhaseData>(std::move(data));
   };
   if (const PhaseRegion region(*this, d); region.bounded)
-    problem.extremes = phase_records(with_loss(extreme_phase_data(d, region)));
-  auto data = with_loss(
-      {.measurements = std::move(instance.measurements), .labels = std::move(instance.labels)});
+    problem.extremes = phase_records(with_loss({.columns = extreme_phase_records(d, region)}));
+  auto data =
+      with_loss({.columns = {std::move(instance.measurements), std::move(instance.labels)}});
   problem.empirical = phase_objective(data);
   problem.records = phase_records(std::move(data));
 }
 
 std::unique_ptr<const Records> phase_records(std::shared_ptr<const PhaseData> data) {
-  return std::make_unique<PhaseRecords>(std::move(data));
+  const PhaseRecordLoss::Facts facts{data->columns.features.rows(), link_of(*data)};
+  return admit<PhaseRecordLoss>(facts, RecordTable({data, &data->columns}));
 }
 
 std::unique_ptr<const Objective> phase_objective(std::shared_ptr<const PhaseData> data) {

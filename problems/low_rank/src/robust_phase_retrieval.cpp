@@ -5,80 +5,38 @@
 #include <cmath>
 #include <utility>
 
-#include "dpsosp/core/errors.hpp"
 #include "dpsosp/core/hypotenuse.hpp"
-#include "dpsosp/trusted/chunked_sum.hpp"
+#include "dpsosp/trusted/private_records.hpp"
 #include "phase_link.hpp"
 
 namespace dpsosp {
 namespace {
 
-class RobustPhaseRecords final : public Records {
- public:
-  explicit RobustPhaseRecords(std::shared_ptr<const PhaseData> data) : data_(std::move(data)) {}
+/// ∇f_i = (2 y_i t a_i, (r_i − y_i) e_i), and y_i = r_i where the dual stays with the record.
+struct RobustPhaseLoss {
+  static constexpr std::string_view problem = "robust-phase-retrieval";
+  static constexpr DenseDual dual = DenseDual::own;
+  static constexpr DenseLength length = DenseLength::by_factor;
+  struct Facts {
+    Index d;
+  };
+  using Gradients = DenseQuery<Facts>;
 
-  Index size() const override { return data_->labels.size(); }
-
-  ClipReport add_gradients(const Point& point,
-                           Block block,
-                           const BatchView& batch,
-                           double limit,
-                           VectorRef out) const override {
-    return sum(point, nullptr, block, batch, limit, out);
-  }
-
-  ClipReport add_gradient_differences(const Point& point,
-                                      const Point& previous,
-                                      Block block,
-                                      const BatchView& batch,
-                                      double limit,
-                                      VectorRef out) const override {
-    return sum(point, &previous, block, batch, limit, out);
+  static Index dimension(const Facts& facts) { return facts.d; }
+  static DenseGradient gradient(const Gradients& at, const DenseRecord& z, double*, VectorRef v) {
+    v = z.column;
+    const DenseGradient to = parts(z, at.x, at.y.size() > 0, z.dual);
+    if (!at.difference) return to;
+    const DenseGradient from = parts(z, at.x_before, at.y_before.size() > 0, z.dual_before);
+    return {to.scale - from.scale, to.dual - from.dual};
   }
 
  private:
-  /// ∇f_i = (along a_i, dual e_i).
-  struct Parts {
-    double along, dual;
-  };
-  Parts parts(Index i, const Point& point) const {
-    const double t = data_->measurements.col(i).dot(point.x);
-    const double residual = t * t - data_->labels[i];
-    const double y = point.has_dual() ? point.y[i] : residual;
+  static DenseGradient parts(const DenseRecord& z, const Vector& x, bool given, double dual) {
+    const double t = z.column.dot(x), residual = t * t - z.label;
+    const double y = given ? dual : residual;
     return {2 * y * t, residual - y};
   }
-
-  ClipReport sum(const Point& point,
-                 const Point* previous,
-                 Block block,
-                 const BatchView& batch,
-                 double limit,
-                 VectorRef out) const {
-    if (block != Block::x && !point.has_dual())
-      throw InputError("robust-phase-retrieval: a query of the dual block needs y of dimension n");
-    const bool in_x = block != Block::y, in_y = block != Block::x;
-    const Index d = data_->measurements.rows();
-    return chunked_sum(batch.size(), out, [&](Index first, Index last, VectorRef partial) {
-      ClipReport report;
-      for (Index k = first; k < last; ++k) {
-        const Index i = batch[k];
-        Parts v = parts(i, point);
-        if (previous != nullptr) {
-          const Parts before = parts(i, *previous);
-          v.along -= before.along;
-          v.dual -= before.dual;
-        }
-        const auto a = data_->measurements.col(i);
-        const double weight =
-            report.weigh(hypotenuse(in_x ? v.along * a.norm() : 0.0, in_y ? v.dual : 0.0), limit);
-        if (in_x) partial.head(d) += (weight * v.along) * a;
-        if (in_y) partial[(in_x ? d : 0) + i] += weight * v.dual;
-      }
-      return report;
-    });
-  }
-
-  std::shared_ptr<const PhaseData> data_;
 };
 
 /// Φ_i = ½ r_i² is twice the intensity loss.
@@ -158,27 +116,23 @@ void RobustPhaseRetrieval::draw(const InstanceSpec& spec, Problem& problem) cons
   problem.population = intensity_population(instance.signal, design, label_noise, value_scale);
   problem.landmarks = intensity_landmarks(instance);
   problem.slice = phase_slice(instance.signal);
-  if (const PhaseRegion region(*this, d); region.bounded) {
-    PhaseData corners = extreme_phase_data(d, region);
-    problem.extremes =
-        robust_phase_records(std::move(corners.measurements), std::move(corners.labels));
-  }
-  auto data =
-      std::make_shared<PhaseData>(PhaseData{.measurements = std::move(instance.measurements),
-                                            .labels = std::move(instance.labels),
-                                            .scale = value_scale});
+  if (const PhaseRegion region(*this, d); region.bounded)
+    problem.extremes = robust_phase_records(extreme_phase_records(d, region));
+  const auto data = std::make_shared<const PhaseData>(
+      PhaseData{.columns = {std::move(instance.measurements), std::move(instance.labels)},
+                .scale = value_scale});
   problem.empirical = phase_objective(data);
-  problem.records = std::make_unique<RobustPhaseRecords>(std::move(data));
+  problem.records = admit<RobustPhaseLoss>({d}, RecordTable({data, &data->columns}));
 }
 
-std::unique_ptr<const Records> robust_phase_records(Matrix measurements, Vector labels) {
-  return std::make_unique<RobustPhaseRecords>(std::make_shared<PhaseData>(
-      PhaseData{.measurements = std::move(measurements), .labels = std::move(labels)}));
+std::unique_ptr<const Records> robust_phase_records(RecordColumns columns) {
+  const Index d = columns.features.rows();
+  return admit<RobustPhaseLoss>({d}, RecordTable(std::move(columns)));
 }
 
-std::unique_ptr<const Objective> robust_phase_value(Matrix measurements, Vector labels) {
-  return phase_objective(std::make_shared<PhaseData>(PhaseData{
-      .measurements = std::move(measurements), .labels = std::move(labels), .scale = value_scale}));
+std::unique_ptr<const Objective> robust_phase_value(RecordColumns columns) {
+  return phase_objective(
+      std::make_shared<PhaseData>(PhaseData{.columns = std::move(columns), .scale = value_scale}));
 }
 
 }  // namespace dpsosp

@@ -7,6 +7,7 @@
 #include "dpsosp/problems/design.hpp"
 #include "dpsosp/problems/problem.hpp"
 #include "dpsosp/problems/start.hpp"
+#include "dpsosp/trusted/record_table.hpp"
 
 namespace dpsosp {
 
@@ -58,8 +59,8 @@ class PhaseRetrieval final : public ProblemFamily, public PhaseSettings {
 
 /// Measurements, labels and a loss φ(aᵀx; b), multiplied by `scale`.
 struct PhaseData {
-  Matrix measurements;  ///< d × n, column i is a_i
-  Vector labels;        ///< b ∈ R^n, b ≥ −e² for the amplitude loss
+  RecordColumns
+      columns;  ///< column i is a_i ∈ R^d, with the label b_i ≥ −e² for the amplitude loss
   PhaseLoss loss = PhaseLoss::intensity;
   double smoothing = 0.5;
   double scale = 1.0;
