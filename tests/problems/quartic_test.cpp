@@ -256,7 +256,8 @@ TEST(TensorIca, PlantedMixingHasIdentitySpectrum) {
 TEST(TensorIca, RecordGradientsMatchLoss) {
   const auto observed = std::make_shared<Matrix>(Matrix{{1.0, 0.0}, {-2.0, 0.0}, {0.5, 0.0}});
   const TensorIcaLoss loss{.excess = 1.2, .quartic = -0.5, .gamma = 1};
-  const auto records = tensor_ica_records(loss, observed);
+  const auto records = tensor_ica_records(
+      loss, std::make_shared<RecordColumns>(RecordColumns{*observed, Vector::Zero(2)}));
   const Vector x{{0.5, -0.4, 0.8}};
   for (Index i = 0; i < 2; ++i) {  // the second record is 0
     const auto f = [&](const Vector& at) {

@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "dpsosp/core/stream.hpp"
-#include "dpsosp/problems/clipped_sum.hpp"
+#include "dpsosp/trusted/private_records.hpp"
 #include "quartic.hpp"
 
 namespace dpsosp {
@@ -14,106 +14,84 @@ namespace {
 
 RadialPart radial_part(const TensorIcaLoss& loss) { return {loss.quartic, loss.gamma}; }
 
-class IcaRecords final : public Records {
- public:
-  IcaRecords(TensorIcaLoss loss, std::shared_ptr<const Matrix> observed)
-      : excess_(loss.excess), radial_(radial_part(loss)), observed_(std::move(observed)) {}
+/// A record's own part of f(x; y) = t⁴/(4|κ|) + radial, t = y·x, has the derivatives t³/|κ| y and
+/// (3t²/|κ|) yyᵀ.
+struct IcaLoss {
+  static constexpr std::string_view problem = "tensor-ica";
+  static constexpr DenseDual dual = DenseDual::none;
+  struct Facts {
+    Index d;
+    TensorIcaLoss loss;
 
-  Index size() const override { return observed_->cols(); }
+    double own(double t) const { return t * t * t / loss.excess; }
+    double bend(double t) const { return 3 * t * t / loss.excess; }
+  };
+  struct Gradients : DenseQuery<Facts> {
+    Gradients(const Facts& f, const Point& point, const Point* previous, Block asked)
+        : DenseQuery(f, point, previous, asked) {
+      const RadialPart radial = radial_part(f.loss);
+      common = radial.slope(x) * x;
+      if (difference) common -= radial.slope(x_before) * x_before;
+    }
+    Vector common;
+  };
+  struct Losses : DenseQuery<Facts> {
+    Losses(const Facts& f, const Point& point, const Point& centre) : DenseQuery(f, point, centre) {
+      const RadialPart radial = radial_part(f.loss);
+      common = radial.value(x) - radial.value(x_before);
+    }
+    double common;
+  };
+  struct Products : DenseQuery<Facts> {
+    Products(const Facts& f, const Point& point, const Point* previous, ConstVectorRef v)
+        : DenseQuery(f, point, previous, v) {
+      const RadialPart radial = radial_part(f.loss);
+      b = radial.b;
+      slope = radial.slope(x);
+      squared = x.squaredNorm();
+      if (difference) {
+        const RadialChange change(b, x, x_before);
+        common = change.product(v);
+        common_norm = change.norm();
+      } else {
+        common = radial.hessian_product(x, v);
+      }
+    }
+    Vector common;
+    double b, slope, squared, common_norm = 0;
+  };
 
-  ClipReport add_gradients(const Point& point,
-                           Block block,
-                           const BatchView& batch,
-                           double limit,
-                           VectorRef out) const override {
-    check_minimisation("tensor-ica", block);
-    const Vector common = radial_.slope(point.x) * point.x;
-    return clipped_sum(batch, limit, out, [&](Index i, Vector& v) {
-      const auto y = observed_->col(i);
-      v = own(y.dot(point.x)) * y + common;
-    });
+  static Index dimension(const Facts& facts) { return facts.d; }
+
+  static DenseGradient gradient(const Gradients& at, const DenseRecord& z, double*, VectorRef v) {
+    double c = at.facts.own(z.column.dot(at.x));
+    if (at.difference) c -= at.facts.own(z.column.dot(at.x_before));
+    v = c * z.column + at.common;
+    return {};
   }
 
-  ClipReport add_gradient_differences(const Point& point,
-                                      const Point& previous,
-                                      Block block,
-                                      const BatchView& batch,
-                                      double limit,
-                                      VectorRef out) const override {
-    check_minimisation("tensor-ica", block);
-    const Vector common = radial_.slope(point.x) * point.x - radial_.slope(previous.x) * previous.x;
-    return clipped_sum(batch, limit, out, [&](Index i, Vector& v) {
-      const auto y = observed_->col(i);
-      v = (own(y.dot(point.x)) - own(y.dot(previous.x))) * y + common;
-    });
+  static double loss(const Losses& at, const DenseRecord& z, double*) {
+    const double t = z.column.dot(at.x), before = z.column.dot(at.x_before);
+    return 0.25 * (t * at.facts.own(t) - before * at.facts.own(before)) + at.common;
   }
 
-  ClipReport add_loss_differences(const Point& point,
-                                  const Point& centre,
-                                  const BatchView& batch,
-                                  double limit,
-                                  double& out) const override {
-    const double common = radial_.value(point.x) - radial_.value(centre.x);
-    return clamped_sum(batch, limit, out, [&](Index i) {
-      const auto y = observed_->col(i);
-      return 0.25 *
-                 (y.dot(point.x) * own(y.dot(point.x)) - y.dot(centre.x) * own(y.dot(centre.x))) +
-             common;
-    });
+  /// The bound of a difference is the sum of the norms of the record's own part and of the common
+  /// one.
+  static double product(const Products& at, const DenseRecord& z, double*, VectorRef v) {
+    const double t = z.column.dot(at.x), y_squared = z.column.squaredNorm();
+    double beta = at.facts.bend(t);
+    if (at.difference) beta -= at.facts.bend(z.column.dot(at.x_before));
+    v = (beta * z.column.dot(at.direction)) * z.column + at.common;
+    if (at.difference) return std::abs(beta) * y_squared + at.common_norm;
+    const double beside = y_squared > 0 ? (at.x - (t / y_squared) * z.column).norm() : 0.0;
+    return shifted_norm(at.slope,
+                        {.alpha = 2 * at.b,
+                         .p_squared = at.squared,
+                         .beta = beta,
+                         .q_squared = y_squared,
+                         .inner = t,
+                         .across = std::sqrt(y_squared) * beside});
   }
-
-  bool has_second_order() const override { return true; }
-
-  ClipReport add_hessian_products(const Point& point,
-                                  ConstVectorRef v,
-                                  const BatchView& batch,
-                                  double limit,
-                                  VectorRef out) const override {
-    const double c = radial_.slope(point.x);
-    const double squared = point.x.squaredNorm();
-    const Vector common = radial_.hessian_product(point.x, v);
-    return weighed_sum(batch, limit, out, [&](Index i, Vector& product) {
-      const auto y = observed_->col(i);
-      const double t = y.dot(point.x);
-      product = (bend(t) * y.dot(v)) * y + common;
-      const double y_squared = y.squaredNorm();
-      const double beside = y_squared > 0 ? (point.x - (t / y_squared) * y).norm() : 0.0;
-      return shifted_norm(c,
-                          {.alpha = 2 * radial_.b,
-                           .p_squared = squared,
-                           .beta = bend(t),
-                           .q_squared = y_squared,
-                           .inner = t,
-                           .across = std::sqrt(y_squared) * beside});
-    });
-  }
-
-  /// The bound is the sum of the norms of the record's own part and of the common one.
-  ClipReport add_hessian_difference_products(const Point& point,
-                                             const Point& previous,
-                                             ConstVectorRef v,
-                                             const BatchView& batch,
-                                             double limit,
-                                             VectorRef out) const override {
-    const RadialChange radial_change(radial_.b, point.x, previous.x);
-    const Vector common = radial_change.product(v);
-    const double common_norm = radial_change.norm();
-    return weighed_sum(batch, limit, out, [&](Index i, Vector& product) {
-      const auto y = observed_->col(i);
-      const double change = bend(y.dot(point.x)) - bend(y.dot(previous.x));
-      product = (change * y.dot(v)) * y + common;
-      return std::abs(change) * y.squaredNorm() + common_norm;
-    });
-  }
-
- private:
-  /// The factor of y yᵀ in a record's Hessian.
-  double bend(double t) const { return 3 * t * t / excess_; }
-  double own(double t) const { return t * t * t / excess_; }
-
-  double excess_;
-  RadialPart radial_;
-  std::shared_ptr<const Matrix> observed_;
 };
 
 class IcaObjective final : public Objective {
@@ -173,8 +151,9 @@ double corner_of(const TensorIca& f) {
 }  // namespace
 
 std::unique_ptr<const Records> tensor_ica_records(TensorIcaLoss loss,
-                                                  std::shared_ptr<const Matrix> observed) {
-  return std::make_unique<IcaRecords>(loss, std::move(observed));
+                                                  std::shared_ptr<const RecordColumns> observed) {
+  const Index d = observed->features.rows();
+  return admit<IcaLoss>({d, loss}, RecordTable(std::move(observed)));
 }
 
 std::unique_ptr<const Objective> tensor_ica_objective(TensorIcaLoss loss,
@@ -270,22 +249,25 @@ void TensorIca::draw(const InstanceSpec& spec, Problem& problem) const {
   const StreamKey key{.seed = spec.data_seed, .purpose = Purpose::data};
   const Matrix axes = mixing == Mixing::planted ? random_basis(d, key.child(1)) : Matrix();
   Stream stream(key.child(0));
-  auto observed = std::make_shared<Matrix>(d, spec.records);
-  for (double& s : observed->reshaped())
+  auto data = std::make_shared<RecordColumns>(
+      RecordColumns{Matrix(d, spec.records), Vector::Zero(spec.records)});
+  Matrix& observed = data->features;
+  for (double& s : observed.reshaped())
     s = source == Source::signs ? (stream.bernoulli(0.5) ? 1.0 : -1.0)
                                 : corner * (2 * stream.uniform() - 1);
-  if (mixing == Mixing::planted) *observed = axes * *observed;
+  if (mixing == Mixing::planted) observed = axes * observed;
 
   auto population = std::make_unique<Quartic>(axes, Vector::Ones(d), penalty);
   problem.landmarks = population->landmarks(Landmark::Of::population);
   problem.population = std::move(population);
   problem.landmarks.push_back(
       {"origin", Landmark::Kind::strict_saddle, Landmark::Of::empirical, Vector::Zero(d)});
-  const auto corners = std::make_shared<Matrix>(corner_observations(axes, d, corner));
+  const auto corners = std::make_shared<const RecordColumns>(
+      RecordColumns{corner_observations(axes, d, corner), Vector::Zero(4)});
   problem.extremes = tensor_ica_records(loss, corners);
-  problem.extreme_objectives.push_back(tensor_ica_objective(loss, corners));
-  problem.empirical = tensor_ica_objective(loss, observed);
-  problem.records = tensor_ica_records(loss, std::move(observed));
+  problem.extreme_objectives.push_back(tensor_ica_objective(loss, {corners, &corners->features}));
+  problem.empirical = tensor_ica_objective(loss, {data, &data->features});
+  problem.records = tensor_ica_records(loss, std::move(data));
   problem.slice = component_slice(
       "F over the plane of two hidden components: four minimisers, four saddles, a maximum",
       axes,

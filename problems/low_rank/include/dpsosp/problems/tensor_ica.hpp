@@ -6,6 +6,7 @@
 #include "dpsosp/core/words.hpp"
 #include "dpsosp/problems/problem.hpp"
 #include "dpsosp/problems/start.hpp"
+#include "dpsosp/trusted/record_table.hpp"
 
 namespace dpsosp {
 
@@ -51,15 +52,15 @@ class TensorIca final : public ProblemFamily {
   void draw(const InstanceSpec& spec, Problem& problem) const override;
 };
 
-/// Records and empirical objective of given observations, the columns of `observed` (d × n), for
-/// tests. f(x; y) = (x·y)⁴/(4|κ|) + (b/4)‖x‖⁴ − (γ/2)‖x‖².
+/// Records and empirical objective of given observations, the columns of `observed` (d × n; labels
+/// say nothing), for tests. f(x; y) = (x·y)⁴/(4|κ|) + (b/4)‖x‖⁴ − (γ/2)‖x‖².
 struct TensorIcaLoss {
   double excess = 2;     ///< |κ| > 0
   double quartic = 0.5;  ///< b = β − 3/|κ|
   double gamma = 1;      ///< γ = β − 1
 };
 std::unique_ptr<const Records> tensor_ica_records(TensorIcaLoss loss,
-                                                  std::shared_ptr<const Matrix> observed);
+                                                  std::shared_ptr<const RecordColumns> observed);
 std::unique_ptr<const Objective> tensor_ica_objective(TensorIcaLoss loss,
                                                       std::shared_ptr<const Matrix> observed);
 
