@@ -11,8 +11,7 @@
 #include "dpsosp/core/errors.hpp"
 #include "dpsosp/core/hypotenuse.hpp"
 #include "dpsosp/problems/fixed_dimension.hpp"
-#include "dpsosp/trusted/chunked_sum.hpp"
-#include "dpsosp/trusted/weigh_repeated.hpp"
+#include "dpsosp/trusted/private_records.hpp"
 #include "low_rank.hpp"
 
 namespace dpsosp {
@@ -30,87 +29,53 @@ void for_lower(Index p, const Visit& visit) {
     for (Index i = j; i < p; ++i) visit(k++, i, j, i == j ? 1.0 : std::numbers::sqrt2);
 }
 
-class CovarianceGanRecords final : public Records {
- public:
-  CovarianceGanRecords(Matrix samples, Index rank, double mu)
-      : samples_(std::move(samples)), rank_(rank), mu_(mu) {}
-
-  Index size() const override { return samples_.cols(); }
-
-  ClipReport add_gradients(const Point& point,
-                           Block block,
-                           const BatchView& batch,
-                           double limit,
-                           VectorRef out) const override {
-    const Parts common = common_parts(point);
-    if (block == Block::x) return add_equal(common.x, batch, limit, out);
-    const Index d = block == Block::y ? 0 : common.x.size();
-    const double x_squared = d > 0 ? common.x.squaredNorm() : 0.0;
-    const Index p = samples_.rows();
-    return chunked_sum(batch.size(), out, [&](Index first, Index last, VectorRef partial) {
-      Vector v(common.y.size());
-      ClipReport report;
-      for (Index k = first; k < last; ++k) {
-        const auto z = samples_.col(batch[k]);
-        for_lower(p, [&](Index e, Index i, Index j, double scale) {
-          v[e] = common.y[e] + scale * z[i] * z[j];
-        });
-        const double weight = report.weigh(std::sqrt(x_squared + v.squaredNorm()), limit);
-        partial.head(d) += weight * common.x.head(d);
-        partial.tail(v.size()) += weight * v;
-      }
-      return report;
-    });
-  }
-
-  /// The records cancel: every record's difference is the same vector.
-  ClipReport add_gradient_differences(const Point& point,
-                                      const Point& previous,
-                                      Block block,
-                                      const BatchView& batch,
-                                      double limit,
-                                      VectorRef out) const override {
-    const Parts to = common_parts(point), from = common_parts(previous);
-    Vector difference(out.size());
-    if (block != Block::y) difference.head(to.x.size()) = to.x - from.x;
-    if (block != Block::x) difference.tail(to.y.size()) = to.y - from.y;
-    return add_equal(difference, batch, limit, out);
-  }
-
- private:
-  struct Parts {
-    Vector x, y;
+/// ∇f = (−2YU, zzᵀ − UUᵀ − μY): the record is in ∇_Y of one point alone.
+struct CovarianceGanLoss {
+  static constexpr std::string_view problem = "covariance-gan";
+  static constexpr DenseDual dual = DenseDual::shared;
+  static constexpr DenseLength length = DenseLength::by_block;
+  struct Facts {
+    Index rows, rank;
+    double mu;
+  };
+  struct Gradients : DenseQuery<Facts> {
+    Gradients(const Facts& f, const Point& point, const Point* previous, Block asked)
+        : DenseQuery(f, point, previous, asked), common(without_record(point)) {
+      if (difference) common -= without_record(*previous);
+    }
+    Vector without_record(const Point& at) const {
+      const Index p = facts.rows, d = p * facts.rank;
+      const ConstMatrixMap U(at.x.data(), p, facts.rank);
+      Matrix Y(p, p), of_x(p, facts.rank);
+      Vector of_y = -facts.mu * at.y;
+      for_lower(p, [&](Index k, Index i, Index j, double scale) {
+        Y(i, j) = Y(j, i) = at.y[k] / scale;
+        of_y[k] -= scale * U.row(i).dot(U.row(j));
+      });
+      if (block == Block::y) return of_y;
+      of_x.noalias() = -2 * Y * U;
+      if (block == Block::x) return of_x.reshaped();
+      Vector both(d + of_y.size());
+      both << of_x.reshaped(), of_y;
+      return both;
+    }
+    Vector common;
   };
 
-  /// ∇f without the record's own zzᵀ.
-  Parts common_parts(const Point& point) const {
-    if (!point.has_dual())
-      throw InputError("covariance-gan: its dual is shared by all records, so a query needs y");
-    const Index p = samples_.rows();
-    const ConstMatrixMap U(point.x.data(), p, rank_);
-    Matrix Y(p, p);
-    Parts parts{Vector(p * rank_), -mu_ * point.y};
-    for_lower(p, [&](Index k, Index i, Index j, double scale) {
-      Y(i, j) = Y(j, i) = point.y[k] / scale;
-      parts.y[k] -= scale * U.row(i).dot(U.row(j));
+  static Index dimension(const Facts& facts) { return facts.rows * facts.rank; }
+  static Index dual_dimension(const Facts& facts) { return triangle(facts.rows); }
+  static bool reads_record(Block block, bool difference) {
+    return block != Block::x && !difference;
+  }
+  static DenseGradient gradient(const Gradients& at, const DenseRecord& z, double*, VectorRef v) {
+    v = at.common;
+    if (at.difference || at.block == Block::x) return {};
+    auto of_y = v.tail(triangle(at.facts.rows));
+    for_lower(at.facts.rows, [&](Index k, Index i, Index j, double scale) {
+      of_y[k] += scale * z.column[i] * z.column[j];
     });
-    Eigen::Map<Matrix>(parts.x.data(), p, rank_).noalias() = -2 * Y * U;
-    return parts;
+    return {};
   }
-
-  static ClipReport add_equal(const Vector& v,
-                              const BatchView& batch,
-                              double limit,
-                              VectorRef out) {
-    if (batch.size() == 0) return {};
-    ClipReport report;
-    out += weigh_repeated(report, v.norm(), limit, batch.size()) * v;
-    return report;
-  }
-
-  Matrix samples_;  // p × n
-  Index rank_;
-  double mu_;
 };
 
 /// ‖z‖ = norm along an axis and along the diagonal, and no z.
@@ -261,7 +226,9 @@ void CovarianceGan::draw(const InstanceSpec& spec, Problem& problem) const {
 std::unique_ptr<const Records> covariance_gan_records(Matrix samples,
                                                       Index rank,
                                                       double strong_concavity) {
-  return std::make_unique<CovarianceGanRecords>(std::move(samples), rank, strong_concavity);
+  const CovarianceGanLoss::Facts facts{samples.rows(), rank, strong_concavity};
+  const Vector labels = Vector::Zero(samples.cols());
+  return admit<CovarianceGanLoss>(facts, RecordTable({std::move(samples), labels}));
 }
 
 std::unique_ptr<const Objective> covariance_gan_value(Matrix covariance,
