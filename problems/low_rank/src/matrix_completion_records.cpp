@@ -5,7 +5,8 @@
 #include <cmath>
 #include <utility>
 
-#include "dpsosp/problems/clipped_sum.hpp"
+#include "dpsosp/core/stream.hpp"
+#include "dpsosp/trusted/private_records.hpp"
 
 namespace dpsosp {
 namespace {
@@ -35,192 +36,140 @@ void add_slope(
   Eigen::Map<Matrix>(out.data() + s.p * s.r, s.q, s.r).row(b) += c * at.U.row(a);
 }
 
-/// What a query asks of one record beside the balancing term that all have in common.
-template <class Sums>
-class CompletionSums : public Sums {
- public:
-  explicit CompletionSums(const CompletionShape& shape) : shape_(shape) {}
+/// ∇ of the balancing term, or its difference: what all records have in common.
+Vector common_gradient(const CompletionShape& s, const Point& point, const Point* previous) {
+  Vector common = Vector::Zero(s.dimension());
+  s.balance_term().add_gradient(point.x, common);
+  if (previous == nullptr) return common;
+  Vector before = Vector::Zero(common.size());
+  s.balance_term().add_gradient(previous->x, before);
+  return common - before;
+}
 
-  bool has_second_order() const final { return true; }
+double loss_difference(const CompletionShape& s,
+                       const Cells& to,
+                       const Cells& from,
+                       double common,
+                       Index a,
+                       Index b,
+                       double value) {
+  const double t = to.entry(a, b), before = from.entry(a, b);
+  return 0.5 * s.weight * (t - before) * (t + before - 2 * value) + common;
+}
 
- protected:
-  const CompletionShape& shape() const { return shape_; }
+/// The data part has the Hessian w(ggᵀ + (t − v)K) with K the exchange of the two rows, ‖K‖ = 1.
+double curvature_bound(const CompletionShape& s, const Cells& at, Index a, Index b, double value) {
+  return s.weight * (at.squared_slope(a, b) + std::abs(at.entry(a, b) - value));
+}
+/// Its difference: ggᵀ − g′g′ᵀ has norm at most ‖g − g′‖‖g + g′‖.
+double curvature_change_bound(
+    const CompletionShape& s, const Cells& to, const Cells& from, Index a, Index b) {
+  const double less = std::sqrt((to.U.row(a) - from.U.row(a)).squaredNorm() +
+                                (to.V.row(b) - from.V.row(b)).squaredNorm());
+  const double more = std::sqrt((to.U.row(a) + from.U.row(a)).squaredNorm() +
+                                (to.V.row(b) + from.V.row(b)).squaredNorm());
+  return s.weight * (less * more + std::abs(to.entry(a, b) - from.entry(a, b)));
+}
 
-  /// ∇ of the balancing term, or its difference.
-  Vector common_gradient(const Point& point, const Point* previous) const {
-    Vector common = Vector::Zero(shape_.dimension());
-    shape_.balance_term().add_gradient(point.x, common);
-    if (previous == nullptr) return common;
-    Vector before = Vector::Zero(common.size());
-    shape_.balance_term().add_gradient(previous->x, before);
-    return common - before;
+/// A record has the column (a, b) and its value as label.
+struct CompletionLoss {
+  static constexpr std::string_view problem = problem_name;
+  static constexpr DenseDual dual = DenseDual::none;
+  using Facts = CompletionShape;
+  struct Gradients : DenseQuery<Facts> {
+    Gradients(const Facts& s, const Point& point, const Point* previous, Block asked)
+        : DenseQuery(s, point, previous, asked), common(common_gradient(s, point, previous)) {}
+    Vector common;
+  };
+  struct Losses : DenseQuery<Facts> {
+    Losses(const Facts& s, const Point& point, const Point& centre) : DenseQuery(s, point, centre) {
+      const BalanceTerm balance = s.balance_term();
+      common = balance.value(x) - balance.value(x_before);
+    }
+    double common;
+  };
+  struct Products : DenseQuery<Facts> {
+    Products(const Facts& s, const Point& point, const Point* previous, ConstVectorRef v)
+        : DenseQuery(s, point, previous, v), common(Vector::Zero(v.size())) {
+      const BalanceTerm balance = s.balance_term();
+      balance.add_hessian_product(x, v, common);
+      bound = difference ? balance.curvature_change_bound(x, x_before) : balance.curvature_bound(x);
+      if (!difference) return;
+      Vector before = Vector::Zero(v.size());
+      balance.add_hessian_product(x_before, v, before);
+      common -= before;
+    }
+    Vector common;
+    double bound;
+  };
+
+  static Index dimension(const Facts& facts) { return facts.dimension(); }
+
+  static DenseGradient gradient(const Gradients& at, const DenseRecord& z, double*, VectorRef v) {
+    v = at.common;
+    add_data_gradient(at.facts, at.x, z, 1.0, v);
+    if (at.difference) add_data_gradient(at.facts, at.x_before, z, -1.0, v);
+    return {};
   }
-
-  double loss_difference(
-      const Cells& to, const Cells& from, double common, Index a, Index b, double value) const {
-    const double t = to.entry(a, b), before = from.entry(a, b);
-    return 0.5 * shape_.weight * (t - before) * (t + before - 2 * value) + common;
+  static double loss(const Losses& at, const DenseRecord& z, double*) {
+    const CompletionShape& s = at.facts;
+    const auto [a, b] = cell(s, z);
+    return loss_difference(s, Cells(s, at.x), Cells(s, at.x_before), at.common, a, b, z.label);
   }
-
-  /// The data part has the Hessian w(ggᵀ + (t − v)K) with K the exchange of the two rows, ‖K‖ = 1.
-  double curvature_bound(const Cells& at, Index a, Index b, double value) const {
-    return shape_.weight * (at.squared_slope(a, b) + std::abs(at.entry(a, b) - value));
-  }
-  /// Its difference: ggᵀ − g′g′ᵀ has norm at most ‖g − g′‖‖g + g′‖.
-  double curvature_change_bound(const Cells& to, const Cells& from, Index a, Index b) const {
-    const double less = std::sqrt((to.U.row(a) - from.U.row(a)).squaredNorm() +
-                                  (to.V.row(b) - from.V.row(b)).squaredNorm());
-    const double more = std::sqrt((to.U.row(a) + from.U.row(a)).squaredNorm() +
-                                  (to.V.row(b) + from.V.row(b)).squaredNorm());
-    return shape_.weight * (less * more + std::abs(to.entry(a, b) - from.entry(a, b)));
-  }
-
- private:
-  CompletionShape shape_;
-};
-
-class StoredEntries final : public CompletionSums<Records> {
- public:
-  explicit StoredEntries(CompletionData data)
-      : CompletionSums({data.rows, data.cols, data.rank, data.weight, data.balance}),
-        cells_(std::move(data.cells)),
-        values_(std::move(data.values)) {}
-
-  Index size() const override { return values_.size(); }
-
-  ClipReport add_gradients(const Point& point,
-                           Block block,
-                           const BatchView& batch,
-                           double limit,
-                           VectorRef out) const override {
-    check_minimisation(problem_name, block);
-    const Vector common = common_gradient(point, nullptr);
-    const Cells at(shape(), point.x);
-    return clipped_sum(batch, limit, out, [&](Index i, Vector& v) {
-      v.head(common.size()) = common;
-      add_data_gradient(at, i, 1.0, v);
-    });
-  }
-
-  ClipReport add_gradient_differences(const Point& point,
-                                      const Point& previous,
-                                      Block block,
-                                      const BatchView& batch,
-                                      double limit,
-                                      VectorRef out) const override {
-    check_minimisation(problem_name, block);
-    const Vector common = common_gradient(point, &previous);
-    const Cells to(shape(), point.x), from(shape(), previous.x);
-    return clipped_sum(batch, limit, out, [&](Index i, Vector& v) {
-      v.head(common.size()) = common;
-      add_data_gradient(to, i, 1.0, v);
-      add_data_gradient(from, i, -1.0, v);
-    });
-  }
-
-  ClipReport add_loss_differences(const Point& point,
-                                  const Point& centre,
-                                  const BatchView& batch,
-                                  double limit,
-                                  double& out) const override {
-    const BalanceTerm balance = shape().balance_term();
-    const double common = balance.value(point.x) - balance.value(centre.x);
-    const Cells to(shape(), point.x), from(shape(), centre.x);
-    return clamped_sum(batch, limit, out, [&](Index i) {
-      return loss_difference(to, from, common, row(i), col(i), values_[i]);
-    });
-  }
-
-  ClipReport add_hessian_products(const Point& point,
-                                  ConstVectorRef v,
-                                  const BatchView& batch,
-                                  double limit,
-                                  VectorRef out) const override {
-    const BalanceTerm balance = shape().balance_term();
-    Vector common = Vector::Zero(out.size());
-    balance.add_hessian_product(point.x, v, common);
-    const double common_bound = balance.curvature_bound(point.x);
-    const Cells at(shape(), point.x), along(shape(), v);
-    return weighed_sum(batch, limit, out, [&](Index i, Vector& product) {
-      product.head(common.size()) = common;
-      add_data_product(at, along, i, product);
-      return common_bound + curvature_bound(at, row(i), col(i), values_[i]);
-    });
-  }
-
-  ClipReport add_hessian_difference_products(const Point& point,
-                                             const Point& previous,
-                                             ConstVectorRef v,
-                                             const BatchView& batch,
-                                             double limit,
-                                             VectorRef out) const override {
-    const BalanceTerm balance = shape().balance_term();
-    Vector common = Vector::Zero(out.size()), before = common;
-    balance.add_hessian_product(point.x, v, common);
-    balance.add_hessian_product(previous.x, v, before);
-    common -= before;
-    const double common_bound = balance.curvature_change_bound(point.x, previous.x);
-    const Cells to(shape(), point.x), from(shape(), previous.x), along(shape(), v);
-    const double length = v.stableNorm();
-    return weighed_sum(batch, limit, out, [&](Index i, Vector& product) {
-      product.head(common.size()) = common;
-      add_data_change(to, from, along, i, product);
-      const double bound = common_bound + curvature_change_bound(to, from, row(i), col(i));
-      // Between points that nearly agree the difference is rounding, which no bound knows of.
-      return length > 0 ? std::max(bound, product.stableNorm() / length) : bound;
-    });
+  /// In a difference the value cancels, and with it the rounding of t − v.
+  static double product(const Products& at, const DenseRecord& z, double*, VectorRef v) {
+    const CompletionShape& s = at.facts;
+    const auto [a, b] = cell(s, z);
+    const Cells to(s, at.x), along(s, at.direction);
+    v = at.common;
+    add_slope(s, to, a, b, s.weight * to.slope_along(along, a, b), v);
+    if (!at.difference) {
+      add_slope(s, along, a, b, s.weight * (to.entry(a, b) - z.label), v);
+      return at.bound + curvature_bound(s, to, a, b, z.label);
+    }
+    const Cells from(s, at.x_before);
+    add_slope(s, from, a, b, -s.weight * from.slope_along(along, a, b), v);
+    add_slope(s, along, a, b, s.weight * (to.entry(a, b) - from.entry(a, b)), v);
+    return at.bound + curvature_change_bound(s, to, from, a, b);
   }
 
  private:
-  Index row(Index i) const { return cells_[static_cast<std::size_t>(i)] % shape().p; }
-  Index col(Index i) const { return cells_[static_cast<std::size_t>(i)] / shape().p; }
-
-  void add_data_gradient(const Cells& at, Index i, double sign, Vector& v) const {
-    const Index a = row(i), b = col(i);
-    const double c = sign * shape().weight * (at.entry(a, b) - values_[i]);
-    add_slope(shape(), at, a, b, c, v);
+  static std::pair<Index, Index> cell(const CompletionShape& s, const DenseRecord& z) {
+    const auto index = [](double entry, Index size) {
+      return static_cast<Index>(std::clamp(entry, 0.0, static_cast<double>(size - 1)));
+    };
+    return {index(z.column[0], s.p), index(z.column[1], s.q)};
   }
-  void add_data_product(const Cells& at, const Cells& along, Index i, Vector& product) const {
-    const Index a = row(i), b = col(i);
-    const double c = shape().weight;
-    add_slope(shape(), at, a, b, c * at.slope_along(along, a, b), product);
-    add_slope(shape(), along, a, b, c * (at.entry(a, b) - values_[i]), product);
+  static void add_data_gradient(
+      const CompletionShape& s, const Vector& x, const DenseRecord& z, double sign, VectorRef v) {
+    const Cells at(s, x);
+    const auto [a, b] = cell(s, z);
+    const double c = sign * s.weight * (at.entry(a, b) - z.label);
+    add_slope(s, at, a, b, c, v);
   }
-
-  /// The value cancels, and with it the rounding of t − v.
-  void add_data_change(
-      const Cells& to, const Cells& from, const Cells& along, Index i, Vector& product) const {
-    const Index a = row(i), b = col(i);
-    const double w = shape().weight;
-    add_slope(shape(), to, a, b, w * to.slope_along(along, a, b), product);
-    add_slope(shape(), from, a, b, -w * from.slope_along(along, a, b), product);
-    add_slope(shape(), along, a, b, w * (to.entry(a, b) - from.entry(a, b)), product);
-  }
-
-  std::vector<Index> cells_;
-  Vector values_;
 };
 
 /// A sum over records is a derivative of a sum of losses that depends on two numbers a cell: how
 /// many records, and the sum of their signs.
-class SimulatedEntries final : public CompletionSums<SimulatedSums> {
+class SimulatedEntries final : public SimulatedSums {
  public:
   SimulatedEntries(const CompletionShape& shape,
                    Matrix planted,
                    double noise,
                    RecordSampling sampling,
                    const InstanceSpec& spec)
-      : CompletionSums(shape),
+      : shape_(shape),
         planted_(std::move(planted)),
         noise_(noise),
         sampling_(sampling),
         spec_(spec) {}
 
   Index size() const override { return spec_.records; }
+  bool has_second_order() const override { return true; }
 
   /// Σ f over records [begin, begin + size), times `scale`.
   std::unique_ptr<const Objective> total_loss(Index begin, Index size, double scale) const {
-    const CompletionShape& s = shape();
+    const CompletionShape& s = shape_;
     Stream stream = range_stream(spec_.data_seed, begin, size);
     FactoredForm form{
         planted_, Matrix(s.p, s.q), s.r, scale * s.balance * static_cast<double>(size), 0.0};
@@ -272,11 +221,11 @@ class SimulatedEntries final : public CompletionSums<SimulatedSums> {
                                   const BatchView& batch,
                                   double limit,
                                   double& out) const override {
-    const BalanceTerm balance = shape().balance_term();
+    const BalanceTerm balance = shape_.balance_term();
     const double common = balance.value(point.x) - balance.value(centre.x);
-    const Cells to(shape(), point.x), from(shape(), centre.x);
+    const Cells to(shape_, point.x), from(shape_, centre.x);
     const double largest = over_records([&](Index a, Index b, double value) {
-      return std::abs(loss_difference(to, from, common, a, b, value));
+      return std::abs(loss_difference(shape_, to, from, common, a, b, value));
     });
     const auto total = checked_loss(batch, largest, limit);
     out += total->value(point.x) - total->value(centre.x);
@@ -288,10 +237,10 @@ class SimulatedEntries final : public CompletionSums<SimulatedSums> {
                                   const BatchView& batch,
                                   double limit,
                                   VectorRef out) const override {
-    const Cells at(shape(), point.x);
-    const double largest = shape().balance_term().curvature_bound(point.x) +
+    const Cells at(shape_, point.x);
+    const double largest = shape_.balance_term().curvature_bound(point.x) +
                            over_records([&](Index a, Index b, double value) {
-                             return curvature_bound(at, a, b, value);
+                             return curvature_bound(shape_, at, a, b, value);
                            });
     const auto total = checked_loss(batch, largest, limit);
     Vector sum(out.size());
@@ -306,10 +255,10 @@ class SimulatedEntries final : public CompletionSums<SimulatedSums> {
                                              const BatchView& batch,
                                              double limit,
                                              VectorRef out) const override {
-    const Cells to(shape(), point.x), from(shape(), previous.x);
-    const double largest = shape().balance_term().curvature_change_bound(point.x, previous.x) +
+    const Cells to(shape_, point.x), from(shape_, previous.x);
+    const double largest = shape_.balance_term().curvature_change_bound(point.x, previous.x) +
                            over_records([&](Index a, Index b, double) {
-                             return curvature_change_bound(to, from, a, b);
+                             return curvature_change_bound(shape_, to, from, a, b);
                            });
     const auto total = checked_loss(batch, largest, limit);
     Vector sum(out.size()), before(out.size());
@@ -332,16 +281,16 @@ class SimulatedEntries final : public CompletionSums<SimulatedSums> {
   template <class Score>
   double over_records(const Score& score) const {
     double largest = 0;
-    for (Index b = 0; b < shape().q; ++b)
-      for (Index a = 0; a < shape().p; ++a)
+    for (Index b = 0; b < shape_.q; ++b)
+      for (Index a = 0; a < shape_.p; ++a)
         for (const double noise : {noise_, -noise_})
           largest = std::max(largest, score(a, b, planted_(a, b) + noise));
     return largest;
   }
 
   double largest_gradient(const Point& point, const Point* previous) const {
-    const CompletionShape& s = shape();
-    const Vector common = common_gradient(point, previous);
+    const CompletionShape& s = shape_;
+    const Vector common = common_gradient(s, point, previous);
     const Cells rest(s, common), to(s, point.x);
     const Cells from(s, previous != nullptr ? previous->x : point.x);
     const double w = s.weight, w_from = previous != nullptr ? w : 0.0;
@@ -355,6 +304,7 @@ class SimulatedEntries final : public CompletionSums<SimulatedSums> {
     }));
   }
 
+  CompletionShape shape_;
   Matrix planted_;
   double noise_;
   RecordSampling sampling_;
@@ -376,7 +326,14 @@ SimulatedCompletion simulated_completion(const CompletionShape& shape,
 }
 
 std::unique_ptr<const Records> completion_records(CompletionData data) {
-  return std::make_unique<StoredEntries>(std::move(data));
+  RecordColumns records{Matrix(2, data.values.size()), std::move(data.values)};
+  for (Index i = 0; i < records.labels.size(); ++i) {
+    const Index cell = data.cells[static_cast<std::size_t>(i)];
+    records.features.col(i) << static_cast<double>(cell % data.rows),
+        static_cast<double>(cell / data.rows);
+  }
+  const CompletionShape shape{data.rows, data.cols, data.rank, data.weight, data.balance};
+  return admit<CompletionLoss>(shape, RecordTable(std::move(records)));
 }
 
 std::unique_ptr<const Objective> completion_objective(const CompletionData& data) {
