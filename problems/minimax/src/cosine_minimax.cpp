@@ -15,8 +15,8 @@
 #include "dpsosp/core/stream.hpp"
 #include "dpsosp/problems/fixed_dimension.hpp"
 #include "dpsosp/problems/last.hpp"
-#include "dpsosp/trusted/chunked_sum.hpp"
-#include "dpsosp/trusted/weigh_repeated.hpp"
+#include "dpsosp/trusted/clip.hpp"
+#include "dpsosp/trusted/private_records.hpp"
 
 namespace dpsosp {
 namespace {
@@ -54,94 +54,63 @@ class CosineMinimaxValue final : public DiagonalObjective {
   Vector mean_primal_;
 };
 
-template <class Sums>
-class CosineMinimaxSums : public Sums {
- public:
-  CosineMinimaxSums(Vector c, double mu, double gamma) : c_(std::move(c)), mu_(mu), gamma_(gamma) {}
+/// c, μ and γ, and d = m + k.
+struct CosineTerms {
+  Vector c;
+  double mu, gamma;
+  Index d;
 
-  /// The records cancel: every record's difference is the same vector.
-  ClipReport add_gradient_differences(const Point& point,
-                                      const Point& previous,
-                                      Block block,
-                                      const BatchView& batch,
-                                      double limit,
-                                      VectorRef out) const final {
-    check_batch(batch);
-    const auto [x_to, y_to] = common(point, block);
-    const auto [x_from, y_from] = common(previous, block);
-    Vector difference(x_to.size() + y_to.size());
-    difference << x_to - x_from, y_to - y_from;
-    ClipReport report;
-    out += weigh_repeated(report, difference.norm(), limit, batch.size()) * difference;
-    return report;
-  }
-
- protected:
-  virtual void check_batch(const BatchView&) const {}
-  /// The blocks of ∇f that are asked for, without the record's own e and s; the other one is empty.
-  std::pair<Vector, Vector> common(const Point& point, Block block) const {
+  /// The blocks of ∇f that are asked for, without the record's own s and e, less those at
+  /// `previous` unless it is null.
+  Vector common(const Point& point, const Point* previous, Block block) const {
     if (!point.has_dual())
       throw InputError("cosine-minimax: its dual is shared by all records, so a query needs y");
-    std::pair<Vector, Vector> parts;
+    const Index m = c.size();
+    Vector made((block == Block::y ? 0 : d) + (block == Block::x ? 0 : m));
     if (block != Block::y) {
-      parts.first = -gamma_ * sines(point.x).array();
-      parts.first.head(point.y.size()) += c_.cwiseProduct(point.y);
+      made.head(d) = -gamma * sines(point.x).array();
+      made.head(m) += c.cwiseProduct(point.y);
     }
-    if (block != Block::x)
-      parts.second = c_.cwiseProduct(point.x.head(point.y.size())) - mu_ * point.y;
-    return parts;
+    if (block != Block::x) made.tail(m) = c.cwiseProduct(point.x.head(m)) - mu * point.y;
+    if (previous != nullptr) made -= common(*previous, nullptr, block);
+    return made;
   }
-
- private:
-  Vector c_;
-  double mu_;
-  double gamma_;
 };
 
-class StoredTerms final : public CosineMinimaxSums<Records> {
- public:
-  StoredTerms(Vector c, double mu, double gamma, Matrix e, Matrix s)
-      : CosineMinimaxSums(std::move(c), mu, gamma), e_(std::move(e)), s_(std::move(s)) {}
-
-  Index size() const override { return e_.cols(); }
-
-  ClipReport add_gradients(const Point& point,
-                           Block block,
-                           const BatchView& batch,
-                           double limit,
-                           VectorRef out) const override {
-    const auto both = common(point, block);
-    const Vector &x_common = both.first, &y_common = both.second;
-    return chunked_sum(batch.size(), out, [&](Index first, Index last, VectorRef partial) {
-      const Index dx = x_common.size(), dy = y_common.size();
-      ClipReport report;
-      for (Index k = first; k < last; ++k) {
-        const auto x_part = x_common.head(dx) + s_.col(batch[k]).head(dx);
-        const auto y_part = y_common.head(dy) + e_.col(batch[k]).head(dy);
-        const double weight =
-            report.weigh(std::sqrt(x_part.squaredNorm() + y_part.squaredNorm()), limit);
-        partial.head(dx) += weight * x_part;
-        partial.tail(dy) += weight * y_part;
-      }
-      return report;
-    });
+/// A record is (s, e). Differences between two points are the same for all.
+struct CosineMinimaxLoss {
+  static constexpr std::string_view problem = "cosine-minimax";
+  static constexpr DenseDual dual = DenseDual::shared;
+  static constexpr DenseLength length = DenseLength::by_block;
+  using Facts = CosineTerms;
+  struct Gradients {
+    Gradients(const Facts& facts, const Point& point, const Point* previous, Block block)
+        : common(facts.common(point, previous, block)), from(block == Block::y ? facts.d : 0) {}
+    Vector common;
+    Index from;  // of the record's entries
+  };
+  static Index dimension(const Facts& facts) { return facts.d; }
+  static Index dual_dimension(const Facts& facts) { return facts.c.size(); }
+  static bool reads_record(Block, bool difference) { return !difference; }
+  static DenseGradient gradient(const Gradients& at, const DenseRecord& z, double*, VectorRef v) {
+    v = at.common + z.column.segment(at.from, v.size());
+    return {};
   }
-
- private:
-  Matrix e_;  // m × n
-  Matrix s_;  // (m + k) × n
 };
+
+std::unique_ptr<const Records> cosine_minimax_records(CosineTerms terms,
+                                                      const Matrix& e,
+                                                      const Matrix& s) {
+  RecordColumns data{Matrix(s.rows() + e.rows(), e.cols()), Vector::Zero(e.cols())};
+  data.features << s, e;
+  return admit<CosineMinimaxLoss>(std::move(terms), RecordTable(std::move(data)));
+}
 
 /// e ∈ {±1}^m/√m and s ∈ {±1}^d/√d: Σ of a range is 2 Bin(size, ½) − size in every coordinate.
-class SimulatedTerms final : public CosineMinimaxSums<SimulatedSums> {
+class SimulatedTerms final : public SimulatedSums {
  public:
-  SimulatedTerms(
-      Vector c, double mu, double gamma, RecordSampling sampling, Index d, InstanceSpec spec)
-      : CosineMinimaxSums(c, mu, gamma),
-        m_(c.size()),
-        d_(d),
-        sampling_(sampling),
-        spec_(std::move(spec)) {}
+  SimulatedTerms(CosineTerms terms, RecordSampling sampling, const InstanceSpec& spec)
+      : terms_(std::move(terms)), sampling_(sampling), spec_(spec) {}
 
   Index size() const override { return spec_.records; }
 
@@ -151,21 +120,36 @@ class SimulatedTerms final : public CosineMinimaxSums<SimulatedSums> {
                            double limit,
                            VectorRef out) const override {
     check_batch(batch);
-    const auto [x_common, y_common] = common(point, block);
+    const Vector common = terms_.common(point, nullptr, block);
     const auto drawn = sums(batch.begin(), batch.size());
     const auto& [e, s] = *drawn;
     const auto count = static_cast<double>(batch.size());
     double squared_bound = 0;
     if (block != Block::y) {
-      squared_bound += std::pow(x_common.norm() + 1, 2);
-      out.head(d_) += count * x_common + s;
+      squared_bound += std::pow(common.head(terms_.d).norm() + 1, 2);
+      out.head(terms_.d) += count * common.head(terms_.d) + s;
     }
     if (block != Block::x) {
-      squared_bound += std::pow(y_common.norm() + 1, 2);
-      out.tail(m_) += count * y_common + e;
+      const Index m = terms_.c.size();
+      squared_bound += std::pow(common.tail(m).norm() + 1, 2);
+      out.tail(m) += count * common.tail(m) + e;
     }
     check_simulated_limit("cosine-minimax", std::sqrt(squared_bound), limit);
     return {};
+  }
+
+  /// The records cancel: every record's difference is the same vector.
+  ClipReport add_gradient_differences(const Point& point,
+                                      const Point& previous,
+                                      Block block,
+                                      const BatchView& batch,
+                                      double limit,
+                                      VectorRef out) const override {
+    check_batch(batch);
+    const Vector difference = terms_.common(point, &previous, block);
+    ClipReport report;
+    out += clip_weight(report, difference.norm(), limit, batch.size()) * difference;
+    return report;
   }
 
   /// Σ e and Σ s of records [begin, begin + size).
@@ -179,17 +163,16 @@ class SimulatedTerms final : public CosineMinimaxSums<SimulatedSums> {
                   std::sqrt(static_cast<double>(dimension));
         return sum;
       };
-      return std::pair(draw(m_, range.child(0)), draw(d_, range.child(1)));
+      return std::pair(draw(terms_.c.size(), range.child(0)), draw(terms_.d, range.child(1)));
     });
   }
 
  private:
-  void check_batch(const BatchView& batch) const override {
+  void check_batch(const BatchView& batch) const {
     check_simulated_batch("cosine-minimax", sampling_, batch, spec_.records);
   }
 
-  Index m_;
-  Index d_;
+  CosineTerms terms_;
   RecordSampling sampling_;
   InstanceSpec spec_;
   Last<RangeKey, std::pair<Vector, Vector>> drawn_;
@@ -367,6 +350,7 @@ Constants CosineMinimax::constants(const PublicFacts& facts) const {
 void CosineMinimax::draw(const InstanceSpec& spec, Problem& problem) const {
   const Index d = problem.facts.dimension;
   const Vector c = couplings();
+  const CosineTerms terms{c, strong_concavity, gamma, d};
   const auto value = [&](Vector mean_dual, Vector mean_primal) {
     return cosine_minimax_value(
         c, strong_concavity, gamma, std::move(mean_dual), std::move(mean_primal));
@@ -374,7 +358,7 @@ void CosineMinimax::draw(const InstanceSpec& spec, Problem& problem) const {
   problem.population = value(Vector::Zero(coupled), Vector::Zero(d));
   const StreamKey key{.seed = spec.data_seed, .purpose = Purpose::data};
   if (simulated(sampling)) {
-    auto sums = std::make_unique<SimulatedTerms>(c, strong_concavity, gamma, sampling, d, spec);
+    auto sums = std::make_unique<SimulatedTerms>(terms, sampling, spec);
     if (sampling == RecordSampling::whole) {
       const auto drawn = sums->sums(0, spec.records);
       const auto& [e, s] = *drawn;
@@ -387,11 +371,9 @@ void CosineMinimax::draw(const InstanceSpec& spec, Problem& problem) const {
     Matrix e = points(coupled, spec.records, Stream(key.child(0)));
     Matrix s = points(d, spec.records, Stream(key.child(1)));
     problem.empirical = value(e.rowwise().mean(), s.rowwise().mean());
-    problem.records =
-        std::make_unique<StoredTerms>(c, strong_concavity, gamma, std::move(e), std::move(s));
+    problem.records = cosine_minimax_records(terms, e, s);
   }
-  problem.extremes = std::make_unique<StoredTerms>(
-      c, strong_concavity, gamma, corner_points(coupled), corner_points(d));
+  problem.extremes = cosine_minimax_records(terms, corner_points(coupled), corner_points(d));
 
   Vector minimiser = Vector::Zero(d);
   minimiser.tail(free).setConstant(std::numbers::pi);
