@@ -5,9 +5,6 @@
 #include <numeric>
 #include <utility>
 
-#include <fmt/format.h>
-
-#include "dpsosp/core/errors.hpp"
 #include "dpsosp/core/stream.hpp"
 #include "dpsosp/problems/last.hpp"
 
@@ -85,6 +82,23 @@ class SimulatedValues final : public Multiplicity<SimulatedSums> {
   Last<RangeKey, std::vector<Index>> drawn_;
 };
 
+class SumsOfValues final : public AnsweredBy<SimulatedSums> {
+ public:
+  SumsOfValues(std::unique_ptr<const ClippedSums> of_columns,
+               std::unique_ptr<const Multiplicity<SimulatedSums>> multiplicity)
+      : AnsweredBy(std::move(of_columns)), multiplicity_(std::move(multiplicity)) {}
+
+  Index size() const override { return multiplicity_->size(); }
+
+ private:
+  Members members_of(const BatchView& batch) const override {
+    return {BatchView(0, sums().table().columns()),
+            std::make_shared<const std::vector<Index>>(multiplicity_->of(batch))};
+  }
+
+  std::unique_ptr<const Multiplicity<SimulatedSums>> multiplicity_;
+};
+
 std::vector<std::int32_t> drawn_list(const FiniteLaw& law,
                                      Index records,
                                      RecordSampling sampling,
@@ -132,10 +146,14 @@ DrawnValues draw_values(std::string problem,
     drawn.simulated =
         std::make_unique<SimulatedValues>(std::move(problem), law, records, sampling, data_seed);
   else
-    drawn.listed = listed_values(law.values(), drawn_list(law, records, sampling, data_seed));
-  const BatchView all(0, records);
-  if (sampling != RecordSampling::stream)
-    drawn.counts = drawn.listed ? drawn.listed->of(all) : drawn.simulated->of(all);
+    drawn.list = drawn_list(law, records, sampling, data_seed);
+  if (sampling == RecordSampling::stream) return drawn;
+  if (drawn.simulated) {
+    drawn.counts = drawn.simulated->of(BatchView(0, records));
+  } else {
+    drawn.counts.resize(static_cast<std::size_t>(law.values()));
+    for (const std::int32_t value : drawn.list) ++drawn.counts[static_cast<std::size_t>(value)];
+  }
   return drawn;
 }
 
@@ -150,47 +168,10 @@ Vector shares(const std::vector<Index>& counts, Index n) {
   return made;
 }
 
-template <class Sums>
-SharedDualValues<Sums>::SharedDualValues(std::string problem,
-                                         std::unique_ptr<const Multiplicity<Sums>> multiplicity)
-    : problem_(std::move(problem)), multiplicity_(std::move(multiplicity)) {}
-
-template <class Sums>
-void SharedDualValues<Sums>::check_dual(const Point& point) const {
-  if (!point.has_dual())
-    throw InputError(
-        fmt::format("{}: its dual is shared by all records, so a query needs y", problem_));
+std::unique_ptr<const SimulatedSums> sums_of_values(
+    std::unique_ptr<const ClippedSums> of_columns,
+    std::unique_ptr<const Multiplicity<SimulatedSums>> multiplicity) {
+  return std::make_unique<SumsOfValues>(std::move(of_columns), std::move(multiplicity));
 }
-
-template <class Sums>
-ClipReport SharedDualValues<Sums>::add_gradients(
-    const Point& point, Block block, const BatchView& batch, double limit, VectorRef out) const {
-  check_dual(point);
-  return clipped_sum_over_values(
-      multiplicity_->of(batch), limit, out, [&](Index v, Vector& contribution) {
-        contribution.setZero();
-        add(point, block, v, 1.0, contribution);
-      });
-}
-
-template <class Sums>
-ClipReport SharedDualValues<Sums>::add_gradient_differences(const Point& point,
-                                                            const Point& previous,
-                                                            Block block,
-                                                            const BatchView& batch,
-                                                            double limit,
-                                                            VectorRef out) const {
-  check_dual(point);
-  check_dual(previous);
-  return clipped_sum_over_values(
-      multiplicity_->of(batch), limit, out, [&](Index v, Vector& contribution) {
-        contribution.setZero();
-        add(point, block, v, 1.0, contribution);
-        add(previous, block, v, -1.0, contribution);
-      });
-}
-
-template class SharedDualValues<Records>;
-template class SharedDualValues<SimulatedSums>;
 
 }  // namespace dpsosp

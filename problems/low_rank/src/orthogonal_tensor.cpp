@@ -12,7 +12,7 @@
 #include "dpsosp/core/hypotenuse.hpp"
 #include "dpsosp/core/stream.hpp"
 #include "dpsosp/problems/finite_records.hpp"
-#include "dpsosp/trusted/weigh_repeated.hpp"
+#include "dpsosp/trusted/clip.hpp"
 #include "quartic.hpp"
 
 namespace dpsosp {
@@ -135,7 +135,7 @@ class ComponentSums final : public Sums {
   static double weigh(
       double norm, double limit, const std::vector<Index>& counts, Index j, ClipReport& report) {
     const Index count = counts[static_cast<std::size_t>(j)];
-    return count == 0 ? 0.0 : weigh_repeated(report, norm, limit, count);
+    return count == 0 ? 0.0 : clip_weight(report, norm, limit, count);
   }
 
   /// Record j contributes bend_j (a_j·v) a_j + common, weighed by bound(j).
@@ -332,9 +332,9 @@ void OrthogonalTensor::draw(const InstanceSpec& spec, Problem& problem) const {
                 [&](const Landmark& mark) { return !problem.facts.domain.contains(mark.point); });
   problem.population = std::move(population);
   problem.extremes = std::make_unique<ComponentSums<Records>>(axes, penalty, every_component(d));
-  if (drawn.listed)
-    problem.records =
-        std::make_unique<ComponentSums<Records>>(axes, penalty, std::move(drawn.listed));
+  if (!drawn.simulated)
+    problem.records = std::make_unique<ComponentSums<Records>>(
+        axes, penalty, listed_values(d, std::move(drawn.list)));
   else
     problem.simulated =
         std::make_unique<ComponentSums<SimulatedSums>>(axes, penalty, std::move(drawn.simulated));

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numeric>
 #include <utility>
 
 #include <fmt/format.h>
@@ -23,33 +22,43 @@ double sigmoid(double u) { return 1 / (1 + std::exp(-u)); }
 /// Weight of a label's terms: 1 − p for +, p for −.
 double class_weight(double prior, double label) { return label > 0 ? 1 - prior : prior; }
 
-template <class Sums>
-class AucSums final : public SharedDualValues<Sums> {
- public:
-  AucSums(std::shared_ptr<const AucData> data,
-          std::unique_ptr<const Multiplicity<Sums>> multiplicity)
-      : SharedDualValues<Sums>("auc", std::move(multiplicity)), data_(std::move(data)) {}
+struct AucLoss {
+  static constexpr std::string_view problem = "auc";
+  static constexpr DenseDual dual = DenseDual::shared;
+  struct Facts {
+    Index features;
+    double prior;
+  };
+  using Gradients = DenseQuery<Facts>;
 
- private:
-  void add(const Point& point, Block block, Index v, double sign, Vector& out) const override {
-    const Index k = data_->features.rows();
-    const double label = data_->labels[v];
-    const double weight = class_weight(data_->prior, label);
-    const double p = data_->prior;
-    const double y = point.y[0];
-    const double h = sigmoid(data_->features.col(v).dot(point.x.head(k)));
-    const Index threshold = label > 0 ? k : k + 1;
-    const double gap = h - point.x[threshold];
-    if (block != Block::y) {
-      out.head(k) +=
-          (sign * 2 * weight * (gap - label * (1 + y)) * h * (1 - h)) * data_->features.col(v);
-      out[threshold] -= sign * 2 * weight * gap;
-    }
-    if (block != Block::x)
-      out[out.size() - 1] += sign * (-2 * label * weight * h - 2 * p * (1 - p) * y);
+  static Index dimension(const Facts& facts) { return facts.features + 2; }
+  static Index dual_dimension(const Facts&) { return 1; }
+  static DenseGradient gradient(const Gradients& at, const DenseRecord& z, double*, VectorRef v) {
+    add(at, at.x, at.y[0], z, 1.0, v);
+    if (at.difference) add(at, at.x_before, at.y_before[0], z, -1.0, v);
+    return {};
   }
 
-  std::shared_ptr<const AucData> data_;
+ private:
+  static void add(const Gradients& at,
+                  const Vector& x,
+                  double y,
+                  const DenseRecord& z,
+                  double sign,
+                  VectorRef out) {
+    const Index k = at.facts.features;
+    const double label = z.label, p = at.facts.prior;
+    const double weight = class_weight(p, label);
+    const double h = sigmoid(z.column.dot(x.head(k)));
+    const Index threshold = label > 0 ? k : k + 1;
+    const double gap = h - x[threshold];
+    if (at.block != Block::y) {
+      out.head(k) += (sign * 2 * weight * (gap - label * (1 + y)) * h * (1 - h)) * z.column;
+      out[threshold] -= sign * 2 * weight * gap;
+    }
+    if (at.block != Block::x)
+      out[out.size() - 1] += sign * (-2 * label * weight * h - 2 * p * (1 - p) * y);
+  }
 };
 
 class AucValue final : public Objective {
@@ -273,12 +282,6 @@ std::shared_ptr<const AucData> auc_corners(double prior, Index features) {
   return std::make_shared<const AucData>(std::move(data));
 }
 
-std::vector<std::int32_t> one_of_each(Index count) {
-  std::vector<std::int32_t> list(static_cast<std::size_t>(count));
-  std::iota(list.begin(), list.end(), 0);
-  return list;
-}
-
 }  // namespace
 
 std::unique_ptr<const Objective> auc_value(std::shared_ptr<const AucData> data, Vector shares) {
@@ -286,9 +289,8 @@ std::unique_ptr<const Objective> auc_value(std::shared_ptr<const AucData> data, 
 }
 
 std::unique_ptr<const Records> auc_records(std::shared_ptr<const AucData> data) {
-  const Index count = data->labels.size();
-  return std::make_unique<AucSums<Records>>(std::move(data),
-                                            listed_values(count, one_of_each(count)));
+  return admit<AucLoss>({data->features.rows(), data->prior},
+                        RecordTable({data->features, data->labels}));
 }
 
 std::string_view Auc::summary() const {
@@ -404,10 +406,10 @@ void Auc::draw(const InstanceSpec& spec, Problem& problem) const {
   problem.extremes = auc_records(corners);
   for (const Index v : {0, 4})  // all records alike, of either label
     problem.extreme_objectives.push_back(auc_value(corners, Vector::Unit(8, v)));
-  if (drawn.listed)
-    problem.records = std::make_unique<AucSums<Records>>(data, std::move(drawn.listed));
-  else
-    problem.simulated = std::make_unique<AucSums<SimulatedSums>>(data, std::move(drawn.simulated));
+  set_records<AucLoss>({data->features.rows(), data->prior},
+                       {data->features, data->labels},
+                       std::move(drawn),
+                       problem);
 }
 
 }  // namespace dpsosp

@@ -17,39 +17,66 @@
 namespace dpsosp {
 namespace {
 
-template <class Sums>
-class GroupDroSums final : public SharedDualValues<Sums> {
- public:
-  GroupDroSums(std::shared_ptr<const GroupDroData> data,
-               std::unique_ptr<const Multiplicity<Sums>> multiplicity)
-      : SharedDualValues<Sums>("group-dro", std::move(multiplicity)), data_(std::move(data)) {
-    const Index n = this->size();
-    group_weights_.resize(data_->groups);
-    for (Index g = 0; g < data_->groups; ++g) {
-      const Index size = stratum_size(n, data_->groups, g);
-      group_weights_[g] = size > 0 ? static_cast<double>(n) / static_cast<double>(size) : 0.0;
-    }
+/// A record is (a, its group) with the label b.
+struct GroupDroLoss {
+  static constexpr std::string_view problem = "group-dro";
+  static constexpr DenseDual dual = DenseDual::shared;
+  struct Facts {
+    Index d;
+    Vector group_weights;  // n / n_g
+    double base, centre, strong_concavity;
+  };
+  using Gradients = DenseQuery<Facts>;
+
+  static Index dimension(const Facts& facts) { return facts.d; }
+  static Index dual_dimension(const Facts& facts) { return facts.group_weights.size(); }
+  static DenseGradient gradient(const Gradients& at, const DenseRecord& z, double*, VectorRef v) {
+    add(at, at.x, at.y, z, 1.0, v);
+    if (at.difference) add(at, at.x_before, at.y_before, z, -1.0, v);
+    return {};
   }
 
  private:
-  void add(const Point& point, Block block, Index v, double sign, Vector& out) const override {
-    const Index group = v / (data_->labels.size() / data_->groups);
-    const double weight = sign * group_weights_[group];
-    const double r = data_->features.col(v).dot(point.x) - data_->labels[v];
+  static void add(const Gradients& at,
+                  const Vector& x,
+                  const Vector& y,
+                  const DenseRecord& z,
+                  double sign,
+                  VectorRef out) {
+    const Facts& f = at.facts;
+    const Index groups = f.group_weights.size();
+    const auto group =
+        static_cast<Index>(std::clamp(z.column[f.d], 0.0, static_cast<double>(groups - 1)));
+    const auto a = z.column.head(f.d);
+    const double weight = sign * f.group_weights[group];
+    const double r = a.dot(x) - z.label;
     const double decay = std::exp(-0.5 * r * r);
-    if (block != Block::y)
-      out.head(point.x.size()) +=
-          (weight * (data_->base() + point.y[group]) * r * decay) * data_->features.col(v);
-    if (block != Block::x) {
-      auto dual = out.tail(data_->groups);
-      dual -= (sign * data_->strong_concavity) * (point.y.array() - data_->centre()).matrix();
+    if (at.block != Block::y) out.head(f.d) += (weight * (f.base + y[group]) * r * decay) * a;
+    if (at.block != Block::x) {
+      auto dual = out.tail(groups);
+      dual -= (sign * f.strong_concavity) * (y.array() - f.centre).matrix();
       dual[group] += weight * (1 - decay);
     }
   }
-
-  std::shared_ptr<const GroupDroData> data_;
-  Vector group_weights_;  // n / n_g
 };
+
+GroupDroLoss::Facts dro_facts(const GroupDroData& data, Index n) {
+  Vector weights(data.groups);
+  for (Index g = 0; g < data.groups; ++g) {
+    const Index size = stratum_size(n, data.groups, g);
+    weights[g] = size > 0 ? static_cast<double>(n) / static_cast<double>(size) : 0.0;
+  }
+  return {data.features.rows(), weights, data.base(), data.centre(), data.strong_concavity};
+}
+
+RecordColumns with_groups(const GroupDroData& data) {
+  const Index d = data.features.rows(), per_group = data.labels.size() / data.groups;
+  RecordColumns made{Matrix(d + 1, data.labels.size()), data.labels};
+  made.features.topRows(d) = data.features;
+  for (Index v = 0; v < made.labels.size(); ++v)
+    made.features(d, v) = static_cast<double>(v / per_group);
+  return made;
+}
 
 class GroupDroValue final : public Objective {
  public:
@@ -271,9 +298,9 @@ std::unique_ptr<const Objective> group_dro_value(std::shared_ptr<const GroupDroD
 
 std::unique_ptr<const Records> group_dro_records(std::shared_ptr<const GroupDroData> data,
                                                  std::vector<std::int32_t> values) {
-  const Index count = data->labels.size();
-  return std::make_unique<GroupDroSums<Records>>(std::move(data),
-                                                 listed_values(count, std::move(values)));
+  const Index n = std::ssize(values);
+  return admit<GroupDroLoss>(dro_facts(*data, n),
+                             RecordTable(with_groups(*data), std::move(values)));
 }
 
 std::string_view GroupDro::summary() const {
@@ -429,11 +456,8 @@ void GroupDro::draw(const InstanceSpec& spec, Problem& problem) const {
   for (const Index k : {0, 1, 6})  // all records alike
     problem.extreme_objectives.push_back(
         group_dro_value(at_corners, Vector::Unit(corners_per_group, k).replicate(groups, 1)));
-  if (drawn.listed)
-    problem.records = std::make_unique<GroupDroSums<Records>>(data, std::move(drawn.listed));
-  else
-    problem.simulated =
-        std::make_unique<GroupDroSums<SimulatedSums>>(data, std::move(drawn.simulated));
+  set_records<GroupDroLoss>(
+      dro_facts(*data, spec.records), with_groups(*data), std::move(drawn), problem);
 }
 
 }  // namespace dpsosp

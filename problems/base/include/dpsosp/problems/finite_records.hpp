@@ -4,11 +4,12 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "dpsosp/problems/problem.hpp"
 #include "dpsosp/problems/sampling.hpp"
-#include "dpsosp/trusted/records.hpp"
-#include "dpsosp/trusted/weigh_repeated.hpp"
+#include "dpsosp/trusted/private_records.hpp"
 
 namespace dpsosp {
 
@@ -37,9 +38,9 @@ class Multiplicity {
 std::unique_ptr<const Multiplicity<Records>> listed_values(Index count,
                                                            std::vector<std::int32_t> values);
 
-/// n records of a law; one of the two is null.
+/// n records of a law: a list, or sums alone.
 struct DrawnValues {
-  std::unique_ptr<const Multiplicity<Records>> listed;
+  std::vector<std::int32_t> list;
   std::unique_ptr<const Multiplicity<SimulatedSums>> simulated;
   std::vector<Index> counts;  ///< of all n; empty under `stream`
 };
@@ -58,49 +59,25 @@ Index stratum_size(Index n, Index strata, Index stratum);
 /// counts / n.
 Vector shares(const std::vector<Index>& counts, Index n);
 
-/// out += Σ_v counts_v clip(contribution_v), where `contribution(v, out)` overwrites a vector of
-/// out's size. Exact clipping for simulated records too, as records of one value are alike.
-template <class Contribution>
-ClipReport clipped_sum_over_values(const std::vector<Index>& counts,
-                                   double limit,
-                                   VectorRef out,
-                                   const Contribution& contribution) {
-  ClipReport report;
-  Vector v(out.size());
-  for (std::size_t k = 0; k < counts.size(); ++k) {
-    if (counts[k] == 0) continue;
-    contribution(static_cast<Index>(k), v);
-    out += weigh_repeated(report, v.norm(), limit, counts[k]) * v;
+/// The sums of records of which only counts are drawn, by those over the values' columns.
+std::unique_ptr<const SimulatedSums> sums_of_values(
+    std::unique_ptr<const ClippedSums> of_columns,
+    std::unique_ptr<const Multiplicity<SimulatedSums>> multiplicity);
+
+/// Records of a dense loss that are columns of `values`.
+template <class Loss>
+void set_records(typename Loss::Facts facts,
+                 RecordColumns values,
+                 DrawnValues drawn,
+                 Problem& problem) {
+  if (!drawn.simulated) {
+    problem.records =
+        admit<Loss>(std::move(facts), RecordTable(std::move(values), std::move(drawn.list)));
+    return;
   }
-  return report;
+  auto of_columns =
+      std::make_unique<const DenseSums<Loss>>(std::move(facts), RecordTable(std::move(values)));
+  problem.simulated = sums_of_values(std::move(of_columns), std::move(drawn.simulated));
 }
-
-/// Records of finitely many values in a minimax problem whose dual all of them share.
-template <class Sums>
-class SharedDualValues : public Sums {
- public:
-  SharedDualValues(std::string problem, std::unique_ptr<const Multiplicity<Sums>> multiplicity);
-
-  Index size() const final { return multiplicity_->size(); }
-  ClipReport add_gradients(const Point& point,
-                           Block block,
-                           const BatchView& batch,
-                           double limit,
-                           VectorRef out) const final;
-  ClipReport add_gradient_differences(const Point& point,
-                                      const Point& previous,
-                                      Block block,
-                                      const BatchView& batch,
-                                      double limit,
-                                      VectorRef out) const final;
-
- private:
-  /// out += sign · the block of ∇f(point; value v).
-  virtual void add(const Point& point, Block block, Index v, double sign, Vector& out) const = 0;
-  void check_dual(const Point& point) const;
-
-  std::string problem_;
-  std::unique_ptr<const Multiplicity<Sums>> multiplicity_;
-};
 
 }  // namespace dpsosp
