@@ -8,7 +8,7 @@
 #include "bump.hpp"
 #include "dpsosp/core/stream.hpp"
 #include "dpsosp/problems/problem.hpp"
-#include "dpsosp/trusted/weigh_repeated.hpp"
+#include "dpsosp/trusted/clip.hpp"
 
 namespace dpsosp {
 namespace {
@@ -139,7 +139,7 @@ class StoredCoins final : public CoinSums<Records> {
   /// `count` records with the same contribution.
   static void add(Index count, const Share& share, double limit, VectorRef out, ClipReport& total) {
     if (count == 0) return;
-    out += weigh_repeated(total, std::max(share.bound, share.reached), limit, count) * share.v;
+    out += clip_weight(total, std::max(share.bound, share.reached), limit, count) * share.v;
   }
 
   ClipReport add_one(const BatchView& batch,

@@ -9,8 +9,9 @@
 #include "dpsosp/core/elementary.hpp"
 #include "dpsosp/core/errors.hpp"
 #include "dpsosp/core/stream.hpp"
-#include "dpsosp/problems/clipped_sum.hpp"
+#include "dpsosp/problems/coordinate_sum.hpp"
 #include "dpsosp/problems/last.hpp"
+#include "dpsosp/trusted/private_records.hpp"
 
 namespace dpsosp {
 
@@ -38,243 +39,218 @@ class CosineSaddleObjective final : public DiagonalObjective {
   Vector sin_;
 };
 
-/// Record i contributes sine − z_i ∘ cosine: a sin(x − s z) expanded for z = ±1.
-template <class Sums>
-class CosineSaddleSums : public Sums {
- public:
-  CosineSaddleSums(double amplitude, double spread)
-      : a_(amplitude), cos_s_(portable_cos(spread)), sin_s_(portable_sin(spread)) {}
+/// a (1 − cos(x − s z)) = a − a cos s cos x − z a sin s sin x for z = ±1, so that every sum is one
+/// of even − z_i ∘ odd. The two functions give these parts of what is asked, less that at
+/// `previous` unless it is null.
+struct CosineRecord {
+  CosineRecord(double amplitude, double spread, Index dimension)
+      : a(amplitude), cos_s(portable_cos(spread)), sin_s(portable_sin(spread)), d(dimension) {}
+  double a, cos_s, sin_s;
+  Index d;
 
-  double amplitude() const { return a_; }
-
-  ClipReport add_gradients(const Point& point,
-                           Block block,
-                           const BatchView& batch,
-                           double limit,
-                           VectorRef out) const final {
-    check_minimisation("cosine-saddle", block);
-    const Vector sine = a_ * cos_s_ * sines(point.x).array();
-    const Vector cosine = a_ * sin_s_ * cosines(point.x).array();
-    return sum(sine, cosine, batch, limit, out);
+  struct Parts {
+    Vector even, odd;
+  };
+  Parts gradient(ConstVectorRef x) const {
+    return {a * cos_s * sines(x).array(), a * sin_s * cosines(x).array()};
   }
-
-  ClipReport add_gradient_differences(const Point& point,
-                                      const Point& previous,
-                                      Block block,
-                                      const BatchView& batch,
-                                      double limit,
-                                      VectorRef out) const final {
-    check_minimisation("cosine-saddle", block);
-    const Vector sine = a_ * cos_s_ * (sines(point.x).array() - sines(previous.x).array());
-    const Vector cosine = a_ * sin_s_ * (cosines(point.x).array() - cosines(previous.x).array());
-    return sum(sine, cosine, batch, limit, out);
+  Parts gradient(ConstVectorRef x, ConstVectorRef before) const {
+    return {a * cos_s * (sines(x).array() - sines(before).array()),
+            a * sin_s * (cosines(x).array() - cosines(before).array())};
   }
-
-  ClipReport add_loss_differences(const Point& point,
-                                  const Point& centre,
-                                  const BatchView& batch,
-                                  double limit,
-                                  double& out) const final {
-    // a (1 − cos(x − s z)) = a − a cos s cos x − z a sin s sin x
-    const Vector even = a_ * cos_s_ * (cosines(centre.x).array() - cosines(point.x).array());
-    const Vector odd = a_ * sin_s_ * (sines(point.x).array() - sines(centre.x).array());
-    return sum_losses(even.sum(), odd, batch, limit, out);
+  Parts loss(ConstVectorRef x, ConstVectorRef centre) const {
+    return {a * cos_s * (cosines(centre).array() - cosines(x).array()),
+            a * sin_s * (sines(x).array() - sines(centre).array())};
   }
-
-  bool separable() const final { return true; }
-
-  ClipReport add_coordinate_loss_differences(Index j,
-                                             ConstVectorRef values,
-                                             double centre,
-                                             const BatchView& batch,
-                                             double limit,
-                                             VectorRef out) const final {
-    const Index plus = positive_signs(j, batch);
-    const std::array<CountedValue, 2> records{{{-1.0, batch.size() - plus}, {1.0, plus}}};
-    const Vector even = a_ * cos_s_ * (portable_cos(centre) - cosines(values).array());
-    const Vector odd = a_ * sin_s_ * (portable_sin(centre) - sines(values).array());
-    return clamped_coordinate_sum(
-        records, values, centre, limit, out, [&](double z) -> Vector { return even + z * odd; });
+  Parts diagonal(ConstVectorRef x) const {
+    return {a * cos_s * cosines(x).array(), -a * sin_s * sines(x).array()};
   }
-
-  bool has_second_order() const final { return true; }
-
-  ClipReport add_hessian_products(const Point& point,
-                                  ConstVectorRef v,
-                                  const BatchView& batch,
-                                  double limit,
-                                  VectorRef out) const final {
-    const Vector even = a_ * cos_s_ * cosines(point.x).array();
-    const Vector odd = -a_ * sin_s_ * sines(point.x).array();
-    return sum_diagonals(even, odd, v, batch, limit, out);
+  Parts diagonal(ConstVectorRef x, ConstVectorRef before) const {
+    return {a * cos_s * (cosines(x).array() - cosines(before).array()),
+            a * sin_s * (sines(before).array() - sines(x).array())};
   }
-
-  ClipReport add_hessian_difference_products(const Point& point,
-                                             const Point& previous,
-                                             ConstVectorRef v,
-                                             const BatchView& batch,
-                                             double limit,
-                                             VectorRef out) const final {
-    const Vector even = a_ * cos_s_ * (cosines(point.x).array() - cosines(previous.x).array());
-    const Vector odd = a_ * sin_s_ * (sines(previous.x).array() - sines(point.x).array());
-    return sum_diagonals(even, odd, v, batch, limit, out);
+  /// The change of a coordinate's term, even + z odd.
+  Parts term(ConstVectorRef values, double centre) const {
+    return {a * cos_s * (portable_cos(centre) - cosines(values).array()),
+            a * sin_s * (portable_sin(centre) - sines(values).array())};
   }
-
- private:
-  /// How many records of the batch have z_j = 1.
-  virtual Index positive_signs(Index j, const BatchView& batch) const = 0;
-  /// Σ clamp(even − odd·z_i).
-  virtual ClipReport sum_losses(
-      double even, const Vector& odd, const BatchView& batch, double limit, double& out) const = 0;
-  /// Σ of (even − z_i ∘ odd) ∘ v, weighed by the largest entry of the diagonal.
-  virtual ClipReport sum_diagonals(const Vector& even,
-                                   const Vector& odd,
-                                   ConstVectorRef v,
-                                   const BatchView& batch,
-                                   double limit,
-                                   VectorRef out) const = 0;
-  virtual ClipReport sum(const Vector& sine,
-                         const Vector& cosine,
-                         const BatchView& batch,
-                         double limit,
-                         VectorRef out) const = 0;
-
-  double a_;
-  double cos_s_;
-  double sin_s_;
 };
 
-class StoredSigns final : public CosineSaddleSums<Records> {
- public:
-  StoredSigns(double amplitude, double spread, Matrix signs)
-      : CosineSaddleSums(amplitude, spread), signs_(std::move(signs)) {}
+/// A record is z ∈ {±1}^d.
+struct CosineSaddleLoss {
+  static constexpr std::string_view problem = "cosine-saddle";
+  static constexpr DenseDual dual = DenseDual::none;
+  using Facts = CosineRecord;
+  struct Gradients : CosineRecord::Parts {
+    Gradients(const Facts& facts, const Point& point, const Point* previous, Block /*block*/)
+        : Parts(previous == nullptr ? facts.gradient(point.x)
+                                    : facts.gradient(point.x, previous->x)) {}
+  };
+  struct Losses {
+    Losses(const Facts& facts, const Point& point, const Point& centre) {
+      auto [even, odds] = facts.loss(point.x, centre.x);
+      sum = even.sum();
+      odd = std::move(odds);
+    }
+    double sum;
+    Vector odd;
+  };
+  struct Products : CosineRecord::Parts {
+    Products(const Facts& facts, const Point& point, const Point* previous, ConstVectorRef v)
+        : Parts(previous == nullptr ? facts.diagonal(point.x)
+                                    : facts.diagonal(point.x, previous->x)),
+          along(v) {}
+    Vector along;
+  };
+  struct Coordinates : CosineRecord::Parts {
+    Coordinates(const Facts& facts, Index /*j*/, ConstVectorRef values, double centre)
+        : Parts(facts.term(values, centre)) {}
+  };
 
-  Index size() const override { return signs_.cols(); }
-
- private:
-  Index positive_signs(Index j, const BatchView& batch) const override {
-    Index plus = 0;
-    for (Index k = 0; k < batch.size(); ++k) plus += signs_(j, batch[k]) > 0 ? 1 : 0;
-    return plus;
+  static Index dimension(const Facts& facts) { return facts.d; }
+  static DenseGradient gradient(const Gradients& at, const DenseRecord& z, double*, VectorRef v) {
+    v = at.even - z.column.cwiseProduct(at.odd);
+    return {};
   }
-  ClipReport sum(const Vector& sine,
-                 const Vector& cosine,
-                 const BatchView& batch,
-                 double limit,
-                 VectorRef out) const override {
-    return chunked_sum(batch.size(), out, [&](Index first, Index last, VectorRef partial) {
-      ClipReport report;
-      for (Index k = first; k < last; ++k) {
-        const auto contribution = sine - signs_.col(batch[k]).cwiseProduct(cosine);
-        partial += report.weigh(contribution.norm(), limit) * contribution;
-      }
-      return report;
-    });
+  static double loss(const Losses& at, const DenseRecord& z, double*) {
+    return at.sum - at.odd.dot(z.column);
   }
-
-  ClipReport sum_losses(double even,
-                        const Vector& odd,
-                        const BatchView& batch,
-                        double limit,
-                        double& out) const override {
-    return clamped_sum(batch, limit, out, [&](Index i) { return even - odd.dot(signs_.col(i)); });
+  static double product(const Products& at, const DenseRecord& z, double*, VectorRef v) {
+    v = at.even - z.column.cwiseProduct(at.odd);
+    const double bound = v.cwiseAbs().maxCoeff();
+    v.array() *= at.along.array();
+    return bound;
   }
-
-  ClipReport sum_diagonals(const Vector& even,
-                           const Vector& odd,
-                           ConstVectorRef v,
-                           const BatchView& batch,
-                           double limit,
-                           VectorRef out) const override {
-    return weighed_sum(batch, limit, out, [&](Index i, Vector& product) {
-      product = even - signs_.col(i).cwiseProduct(odd);
-      const double bound = product.cwiseAbs().maxCoeff();
-      product.array() *= v.array();
-      return bound;
-    });
+  static double coordinate_loss(const Coordinates& at, double z, Index k) {
+    return at.even[k] + z * at.odd[k];
   }
-
-  Matrix signs_;  // d × n, ±1
 };
 
 /// Σ_i z_i of a range is 2 Bin(size, ½) − size in every coordinate.
-class SimulatedSigns final : public CosineSaddleSums<SimulatedSums> {
+class SimulatedSigns final : public SimulatedSums {
  public:
-  SimulatedSigns(const CosineSaddle& family, Index dimension, const InstanceSpec& spec)
-      : CosineSaddleSums(family.amplitude, family.spread),
-        sampling_(family.sampling),
-        d_(dimension),
-        spec_(spec) {}
+  SimulatedSigns(const CosineRecord& record, RecordSampling sampling, const InstanceSpec& spec)
+      : record_(record), sampling_(sampling), spec_(spec) {}
 
   Index size() const override { return spec_.records; }
+  bool separable() const override { return true; }
+  bool has_second_order() const override { return true; }
 
   std::shared_ptr<const Vector> sum_of_signs(Index begin, Index size) const {
     return drawn_.of(RangeKey(begin, size), [&] {
       Stream stream = range_stream(spec_.data_seed, begin, size);
-      Vector signs(d_);
+      Vector signs(record_.d);
       for (double& entry : signs)
         entry = static_cast<double>(2 * stream.binomial(size, 0.5) - size);
       return signs;
     });
   }
 
- private:
-  Index positive_signs(Index j, const BatchView& batch) const override {
-    check_simulated_batch("cosine-saddle", sampling_, batch, spec_.records);
-    const double sum = (*sum_of_signs(batch.begin(), batch.size()))[j];
-    return (batch.size() + static_cast<Index>(sum)) / 2;
-  }
-  ClipReport sum(const Vector& sine,
-                 const Vector& cosine,
-                 const BatchView& batch,
-                 double limit,
-                 VectorRef out) const override {
-    check_simulated_batch("cosine-saddle", sampling_, batch, spec_.records);
-    const double weight =
-        check_simulated_limit("cosine-saddle",
-                              (sine.cwiseAbs() + cosine.cwiseAbs()).norm(),
-                              limit,
-                              amplitude() * std::sqrt(static_cast<double>(sine.size())));
-    out += weight * (static_cast<double>(batch.size()) * sine -
-                     sum_of_signs(batch.begin(), batch.size())->cwiseProduct(cosine));
-    return {};
-  }
-
-  ClipReport sum_losses(double even,
-                        const Vector& odd,
-                        const BatchView& batch,
-                        double limit,
-                        double& out) const override {
-    check_simulated_batch("cosine-saddle", sampling_, batch, spec_.records);
-    const double weight = check_simulated_limit("cosine-saddle",
-                                                std::abs(even) + odd.lpNorm<1>(),
-                                                limit,
-                                                amplitude() * static_cast<double>(odd.size()));
-    out += weight * (static_cast<double>(batch.size()) * even -
-                     odd.dot(*sum_of_signs(batch.begin(), batch.size())));
-    return {};
-  }
-
-  ClipReport sum_diagonals(const Vector& even,
-                           const Vector& odd,
-                           ConstVectorRef v,
+  ClipReport add_gradients(const Point& point,
+                           Block block,
                            const BatchView& batch,
                            double limit,
                            VectorRef out) const override {
+    return sum(record_.gradient(point.x), block, batch, limit, out);
+  }
+  ClipReport add_gradient_differences(const Point& point,
+                                      const Point& previous,
+                                      Block block,
+                                      const BatchView& batch,
+                                      double limit,
+                                      VectorRef out) const override {
+    return sum(record_.gradient(point.x, previous.x), block, batch, limit, out);
+  }
+  ClipReport add_loss_differences(const Point& point,
+                                  const Point& centre,
+                                  const BatchView& batch,
+                                  double limit,
+                                  double& out) const override {
+    const auto [evens, odd] = record_.loss(point.x, centre.x);
+    const double even = evens.sum();
+    const auto signs = checked_signs(batch);
+    const double weight = check_simulated_limit("cosine-saddle",
+                                                std::abs(even) + odd.lpNorm<1>(),
+                                                limit,
+                                                record_.a * static_cast<double>(odd.size()));
+    out += weight * (static_cast<double>(batch.size()) * even - odd.dot(*signs));
+    return {};
+  }
+  ClipReport add_coordinate_loss_differences(Index j,
+                                             ConstVectorRef values,
+                                             double centre,
+                                             const BatchView& batch,
+                                             double limit,
+                                             VectorRef out) const override {
+    const Index plus = (batch.size() + static_cast<Index>((*checked_signs(batch))[j])) / 2;
+    const std::array<CountedValue, 2> records{{{-1.0, batch.size() - plus}, {1.0, plus}}};
+    const CosineRecord::Parts term = record_.term(values, centre);
+    return clamped_coordinate_sum(records, values, centre, limit, out, [&](double z) -> Vector {
+      return term.even + z * term.odd;
+    });
+  }
+  ClipReport add_hessian_products(const Point& point,
+                                  ConstVectorRef v,
+                                  const BatchView& batch,
+                                  double limit,
+                                  VectorRef out) const override {
+    return sum_diagonals(record_.diagonal(point.x), v, batch, limit, out);
+  }
+  ClipReport add_hessian_difference_products(const Point& point,
+                                             const Point& previous,
+                                             ConstVectorRef v,
+                                             const BatchView& batch,
+                                             double limit,
+                                             VectorRef out) const override {
+    return sum_diagonals(record_.diagonal(point.x, previous.x), v, batch, limit, out);
+  }
+
+ private:
+  std::shared_ptr<const Vector> checked_signs(const BatchView& batch) const {
     check_simulated_batch("cosine-saddle", sampling_, batch, spec_.records);
+    return sum_of_signs(batch.begin(), batch.size());
+  }
+  ClipReport sum(const CosineRecord::Parts& parts,
+                 Block block,
+                 const BatchView& batch,
+                 double limit,
+                 VectorRef out) const {
+    check_minimisation("cosine-saddle", block);
+    const auto& [even, odd] = parts;
+    const auto signs = checked_signs(batch);
+    const double weight =
+        check_simulated_limit("cosine-saddle",
+                              (even.cwiseAbs() + odd.cwiseAbs()).norm(),
+                              limit,
+                              record_.a * std::sqrt(static_cast<double>(even.size())));
+    out += weight * (static_cast<double>(batch.size()) * even - signs->cwiseProduct(odd));
+    return {};
+  }
+  /// Σ of (even − z_i ∘ odd) ∘ v, weighed by the largest entry of the diagonal.
+  ClipReport sum_diagonals(const CosineRecord::Parts& parts,
+                           ConstVectorRef v,
+                           const BatchView& batch,
+                           double limit,
+                           VectorRef out) const {
+    const auto& [even, odd] = parts;
+    const auto signs = checked_signs(batch);
     const double weight = check_simulated_limit(
-        "cosine-saddle", (even.cwiseAbs() + odd.cwiseAbs()).maxCoeff(), limit, amplitude());
-    out += weight * (static_cast<double>(batch.size()) * even -
-                     sum_of_signs(batch.begin(), batch.size())->cwiseProduct(odd))
-                        .cwiseProduct(v);
+        "cosine-saddle", (even.cwiseAbs() + odd.cwiseAbs()).maxCoeff(), limit, record_.a);
+    out += weight *
+           (static_cast<double>(batch.size()) * even - signs->cwiseProduct(odd)).cwiseProduct(v);
     return {};
   }
 
+  CosineRecord record_;
   RecordSampling sampling_;
-  Index d_;
   InstanceSpec spec_;
   Last<RangeKey, Vector> drawn_;
 };
+
+std::unique_ptr<const Records> cosine_saddle_records(const CosineRecord& record, Matrix signs) {
+  const Vector labels = Vector::Zero(signs.cols());
+  return admit<CosineSaddleLoss>(record, RecordTable({std::move(signs), labels}));
+}
 
 Matrix corner_signs(Index d) {
   Matrix corners(d, 4);
@@ -365,6 +341,7 @@ Constants CosineSaddle::constants(const PublicFacts& facts) const {
 
 void CosineSaddle::draw(const InstanceSpec& spec, Problem& problem) const {
   const Index d = problem.facts.dimension;
+  const CosineRecord record(amplitude, spread, d);
   const Vector cos_s = Vector::Constant(d, portable_cos(spread));
   const auto use_means = [&](const Vector& mean_sign) {
     const Vector sin_mean = portable_sin(spread) * mean_sign;
@@ -381,7 +358,7 @@ void CosineSaddle::draw(const InstanceSpec& spec, Problem& problem) const {
                                  empirical_saddle});
   };
   if (simulated(sampling)) {
-    auto sums = std::make_unique<SimulatedSigns>(*this, d, spec);
+    auto sums = std::make_unique<SimulatedSigns>(record, sampling, spec);
     if (sampling == RecordSampling::whole)
       use_means(*sums->sum_of_signs(0, spec.records) / static_cast<double>(spec.records));
     problem.simulated = std::move(sums);
@@ -390,10 +367,10 @@ void CosineSaddle::draw(const InstanceSpec& spec, Problem& problem) const {
     Matrix signs(d, spec.records);
     for (double& z : signs.reshaped()) z = stream.bernoulli(0.5) ? 1.0 : -1.0;
     use_means(signs.rowwise().mean());
-    problem.records = std::make_unique<StoredSigns>(amplitude, spread, std::move(signs));
+    problem.records = cosine_saddle_records(record, std::move(signs));
   }
   problem.population = cosine_saddle_objective(amplitude, cos_s, Vector::Zero(d));
-  problem.extremes = std::make_unique<StoredSigns>(amplitude, spread, corner_signs(d));
+  problem.extremes = cosine_saddle_records(record, corner_signs(d));
   problem.landmarks.push_back(
       {"origin", Landmark::Kind::minimiser, Landmark::Of::population, Vector::Zero(d)});
   problem.landmarks.push_back(

@@ -10,12 +10,12 @@
 
 #include "dpsosp/core/errors.hpp"
 #include "dpsosp/core/stream.hpp"
-#include "dpsosp/problems/clipped_sum.hpp"
+#include "dpsosp/problems/coordinate_sum.hpp"
 #include "dpsosp/problems/diagonal_objective.hpp"
 #include "dpsosp/problems/last.hpp"
 #include "dpsosp/problems/problem.hpp"
+#include "dpsosp/trusted/clip.hpp"
 #include "dpsosp/trusted/private_records.hpp"
-#include "dpsosp/trusted/weigh_repeated.hpp"
 
 namespace dpsosp {
 namespace {
@@ -192,7 +192,7 @@ class SimulatedTilts final : public SimulatedSums {
                                double limit,
                                VectorRef out) {
     ClipReport report;
-    out += weigh_repeated(report, bound, limit, batch.size()) * contribution;
+    out += clip_weight(report, bound, limit, batch.size()) * contribution;
     return report;
   }
 

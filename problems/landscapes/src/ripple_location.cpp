@@ -4,15 +4,15 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <cstdint>
 #include <utility>
 
 #include <fmt/format.h>
 
 #include "dpsosp/core/errors.hpp"
 #include "dpsosp/core/stream.hpp"
-#include "dpsosp/problems/clipped_sum.hpp"
+#include "dpsosp/problems/coordinate_sum.hpp"
 #include "dpsosp/problems/last.hpp"
+#include "dpsosp/trusted/private_records.hpp"
 #include "ripple_objective.hpp"
 
 namespace dpsosp {
@@ -20,193 +20,111 @@ namespace {
 
 constexpr std::string_view family_name = "ripple-location";
 
-/// z + 1, d × n.
-using Values = Eigen::Matrix<std::int8_t, Eigen::Dynamic, Eigen::Dynamic>;
+/// A function of √d x_j − z_j for each value of z_j, 3 × d: all that is needed of a point.
+struct RippleTables {
+  Ripple ripple;
+  Index d;
 
-/// Record i contributes table(z_ij + 1, j): what a gradient or a difference is for each value.
-template <class Sums>
-class RippleSums : public Sums {
- public:
-  explicit RippleSums(const Ripple& ripple) : ripple_(ripple) {}
-
-  ClipReport add_gradients(const Point& point,
-                           Block block,
-                           const BatchView& batch,
-                           double limit,
-                           VectorRef out) const final {
-    check_minimisation(family_name, block);
-    return sum(slopes(point.x), batch, limit, out);
+  Matrix loss_differences(ConstVectorRef x, ConstVectorRef centre) const {
+    return (table(x, &Ripple::values) - table(centre, &Ripple::values)) / static_cast<double>(d);
   }
-  ClipReport add_gradient_differences(const Point& point,
-                                      const Point& previous,
-                                      Block block,
-                                      const BatchView& batch,
-                                      double limit,
-                                      VectorRef out) const final {
-    check_minimisation(family_name, block);
-    return sum(slopes(point.x) - slopes(previous.x), batch, limit, out);
+  /// Entries of a gradient, less those at `previous` unless it is null.
+  Matrix slopes(ConstVectorRef x, const Point* previous) const {
+    const double root_d = std::sqrt(static_cast<double>(d));
+    const Matrix here = table(x, &Ripple::slopes) / root_d;
+    if (previous == nullptr) return here;
+    return here - table(previous->x, &Ripple::slopes) / root_d;
   }
-
-  ClipReport add_loss_differences(const Point& point,
-                                  const Point& centre,
-                                  const BatchView& batch,
-                                  double limit,
-                                  double& out) const final {
-    const double d = static_cast<double>(point.x.size());
-    return sum_losses((table(point.x, &Ripple::values) - table(centre.x, &Ripple::values)) / d,
-                      batch,
-                      limit,
-                      out);
+  /// Entries of a Hessian's diagonal, likewise.
+  Matrix curvatures(ConstVectorRef x, const Point* previous) const {
+    const Matrix here = table(x, &Ripple::curvatures);
+    return previous == nullptr ? here : Matrix(here - table(previous->x, &Ripple::curvatures));
   }
-
-  bool separable() const final { return true; }
-
-  ClipReport add_coordinate_loss_differences(Index j,
-                                             ConstVectorRef values,
-                                             double centre,
-                                             const BatchView& batch,
-                                             double limit,
-                                             VectorRef out) const final {
-    const Eigen::Vector3d count = coordinate_counts(j, batch);
-    std::array<CountedValue, 3> records;
-    for (Index k = 0; k < 3; ++k)
-      records[static_cast<std::size_t>(k)] = {static_cast<double>(k - 1),
-                                              static_cast<Index>(count[k])};
-    const double d = static_cast<double>(dimension()), root_d = std::sqrt(d);
-    return clamped_coordinate_sum(records, values, centre, limit, out, [&](double z) -> Vector {
-      const Vector t = root_d * values.array() - z;
-      return (ripple_.values(t).array() - ripple_.value(root_d * centre - z)) / d;
-    });
-  }
-
-  bool has_second_order() const final { return true; }
-
-  ClipReport add_hessian_products(const Point& point,
-                                  ConstVectorRef v,
-                                  const BatchView& batch,
-                                  double limit,
-                                  VectorRef out) const final {
-    return sum_diagonals(table(point.x, &Ripple::curvatures), v, batch, limit, out);
-  }
-  ClipReport add_hessian_difference_products(const Point& point,
-                                             const Point& previous,
-                                             ConstVectorRef v,
-                                             const BatchView& batch,
-                                             double limit,
-                                             VectorRef out) const final {
-    return sum_diagonals(
-        table(point.x, &Ripple::curvatures) - table(previous.x, &Ripple::curvatures),
-        v,
-        batch,
-        limit,
-        out);
+  /// The change of a coordinate's term for each of the values, where z_j is z.
+  Vector term(ConstVectorRef values, double centre, double z) const {
+    const double root_d = std::sqrt(static_cast<double>(d));
+    const Vector t = root_d * values.array() - z;
+    return (ripple.values(t).array() - ripple.value(root_d * centre - z)) / static_cast<double>(d);
   }
 
  private:
-  /// d.
-  virtual Index dimension() const = 0;
-  /// How many records of the batch have z_j = −1, 0, 1.
-  virtual Eigen::Vector3d coordinate_counts(Index j, const BatchView& batch) const = 0;
-  virtual ClipReport sum(const Matrix& table,
-                         const BatchView& batch,
-                         double limit,
-                         VectorRef out) const = 0;
-  /// Record i's number is the sum of its entries of the table.
-  virtual ClipReport sum_losses(const Matrix& table,
-                                const BatchView& batch,
-                                double limit,
-                                double& out) const = 0;
-  /// Record i's entries of the table are a diagonal, weighed by the largest and applied to v.
-  virtual ClipReport sum_diagonals(const Matrix& table,
-                                   ConstVectorRef v,
-                                   const BatchView& batch,
-                                   double limit,
-                                   VectorRef out) const = 0;
-
-  /// A function of √d x_j − z_j for each value of z_j, 3 × d.
   Matrix table(ConstVectorRef x, Vector (Ripple::*function)(ConstVectorRef) const) const {
     const double root_d = std::sqrt(static_cast<double>(x.size()));
     Matrix t(3, x.size());
     for (Index k = 0; k < 3; ++k)
       t.row(k) = (root_d * x.array() - static_cast<double>(k - 1)).transpose();
-    return (ripple_.*function)(t.reshaped()).reshaped(3, x.size());
+    return (ripple.*function)(t.reshaped()).reshaped(3, x.size());
   }
-  Matrix slopes(ConstVectorRef x) const {
-    return table(x, &Ripple::slopes) / std::sqrt(static_cast<double>(x.size()));
-  }
-
-  Ripple ripple_;
 };
 
-class StoredRipples final : public RippleSums<Records> {
- public:
-  StoredRipples(const Ripple& ripple, Values values)
-      : RippleSums(ripple), values_(std::move(values)) {}
+/// A record is z ∈ {−1, 0, 1}^d, and contributes the entries table(z_j + 1, j).
+struct RippleLoss {
+  static constexpr std::string_view problem = family_name;
+  static constexpr DenseDual dual = DenseDual::none;
+  using Facts = RippleTables;
+  struct Table {
+    Matrix entries;
+    double of(const DenseRecord& z, Index j) const { return entries(row(z.column[j]), j); }
+    static Index row(double z) { return z < 0 ? 0 : (z > 0 ? 2 : 1); }
+  };
+  struct Gradients : Table {
+    Gradients(const Facts& facts, const Point& point, const Point* previous, Block /*block*/)
+        : Table{facts.slopes(point.x, previous)} {}
+  };
+  struct Losses : Table {
+    Losses(const Facts& facts, const Point& point, const Point& centre)
+        : Table{facts.loss_differences(point.x, centre.x)} {}
+  };
+  struct Products : Table {
+    Products(const Facts& facts, const Point& point, const Point* previous, ConstVectorRef v)
+        : Table{facts.curvatures(point.x, previous)}, along(v) {}
+    Vector along;
+  };
+  struct Coordinates {
+    Coordinates(const Facts& facts, Index /*j*/, ConstVectorRef values, double centre)
+        : changes(3, values.size()) {
+      for (Index k = 0; k < 3; ++k)
+        changes.row(k) = facts.term(values, centre, static_cast<double>(k - 1)).transpose();
+    }
+    Matrix changes;
+  };
 
-  Index size() const override { return values_.cols(); }
-  Matrix weights() const {
-    Matrix counts = Matrix::Zero(3, values_.rows());
-    for (Index i = 0; i < values_.cols(); ++i)
-      for (Index j = 0; j < values_.rows(); ++j) counts(values_(j, i), j) += 1;
-    return counts / static_cast<double>(values_.cols());
+  static Index dimension(const Facts& facts) { return facts.d; }
+  static DenseGradient gradient(const Gradients& at, const DenseRecord& z, double*, VectorRef v) {
+    for (Index j = 0; j < v.size(); ++j) v[j] = at.of(z, j);
+    return {};
   }
-
- private:
-  Index dimension() const override { return values_.rows(); }
-  Eigen::Vector3d coordinate_counts(Index j, const BatchView& batch) const override {
-    Eigen::Vector3d count = Eigen::Vector3d::Zero();
-    for (Index k = 0; k < batch.size(); ++k) count[values_(j, batch[k])] += 1;
-    return count;
+  static double loss(const Losses& at, const DenseRecord& z, double*) {
+    double loss = 0;
+    for (Index j = 0; j < z.column.size(); ++j) loss += at.of(z, j);
+    return loss;
   }
-  ClipReport sum(const Matrix& table,
-                 const BatchView& batch,
-                 double limit,
-                 VectorRef out) const override {
-    return clipped_sum(batch, limit, out, [&](Index i, Vector& v) {
-      for (Index j = 0; j < v.size(); ++j) v[j] = table(values_(j, i), j);
-    });
+  static double product(const Products& at, const DenseRecord& z, double*, VectorRef v) {
+    double bound = 0;
+    for (Index j = 0; j < v.size(); ++j) {
+      const double entry = at.of(z, j);
+      bound = std::max(bound, std::abs(entry));
+      v[j] = entry * at.along[j];
+    }
+    return bound;
   }
-
-  ClipReport sum_losses(const Matrix& table,
-                        const BatchView& batch,
-                        double limit,
-                        double& out) const override {
-    return clamped_sum(batch, limit, out, [&](Index i) {
-      double loss = 0;
-      for (Index j = 0; j < table.cols(); ++j) loss += table(values_(j, i), j);
-      return loss;
-    });
+  static double coordinate_loss(const Coordinates& at, double z, Index k) {
+    return at.changes(Table::row(z), k);
   }
-
-  ClipReport sum_diagonals(const Matrix& table,
-                           ConstVectorRef v,
-                           const BatchView& batch,
-                           double limit,
-                           VectorRef out) const override {
-    return weighed_sum(batch, limit, out, [&](Index i, Vector& product) {
-      double bound = 0;
-      for (Index j = 0; j < v.size(); ++j) {
-        const double entry = table(values_(j, i), j);
-        bound = std::max(bound, std::abs(entry));
-        product[j] = entry * v[j];
-      }
-      return bound;
-    });
-  }
-
-  Values values_;
 };
 
 /// Counts of the three values in a range are trinomial, independent over the coordinates.
-class SimulatedRipples final : public RippleSums<SimulatedSums> {
+class SimulatedRipples final : public SimulatedSums {
  public:
-  SimulatedRipples(const Ripple& ripple,
+  SimulatedRipples(const RippleTables& tables,
                    Matrix law,
                    RecordSampling sampling,
                    const InstanceSpec& spec)
-      : RippleSums(ripple), law_(std::move(law)), sampling_(sampling), spec_(spec) {}
+      : tables_(tables), law_(std::move(law)), sampling_(sampling), spec_(spec) {}
 
   Index size() const override { return spec_.records; }
+  bool separable() const override { return true; }
+  bool has_second_order() const override { return true; }
 
   /// 3 × d.
   std::shared_ptr<const Matrix> counts(Index begin, Index size) const {
@@ -223,35 +141,76 @@ class SimulatedRipples final : public RippleSums<SimulatedSums> {
     });
   }
 
- private:
-  Index dimension() const override { return law_.cols(); }
-  Eigen::Vector3d coordinate_counts(Index j, const BatchView& batch) const override {
-    check_simulated_batch(family_name, sampling_, batch, spec_.records);
-    return counts(batch.begin(), batch.size())->col(j);
+  ClipReport add_gradients(const Point& point,
+                           Block block,
+                           const BatchView& batch,
+                           double limit,
+                           VectorRef out) const override {
+    return sum(tables_.slopes(point.x, nullptr), block, batch, limit, out);
   }
-  ClipReport sum(const Matrix& table,
-                 const BatchView& batch,
-                 double limit,
-                 VectorRef out) const override {
-    out += totals(table, batch, table.cwiseAbs().colwise().maxCoeff().norm(), limit);
-    return {};
+  ClipReport add_gradient_differences(const Point& point,
+                                      const Point& previous,
+                                      Block block,
+                                      const BatchView& batch,
+                                      double limit,
+                                      VectorRef out) const override {
+    return sum(tables_.slopes(point.x, &previous), block, batch, limit, out);
   }
-
-  ClipReport sum_losses(const Matrix& table,
-                        const BatchView& batch,
-                        double limit,
-                        double& out) const override {
+  ClipReport add_loss_differences(const Point& point,
+                                  const Point& centre,
+                                  const BatchView& batch,
+                                  double limit,
+                                  double& out) const override {
+    const Matrix table = tables_.loss_differences(point.x, centre.x);
     const double bound =
         std::max(table.colwise().maxCoeff().sum(), -table.colwise().minCoeff().sum());
     out += totals(table, batch, bound, limit).sum();
     return {};
   }
+  ClipReport add_coordinate_loss_differences(Index j,
+                                             ConstVectorRef values,
+                                             double centre,
+                                             const BatchView& batch,
+                                             double limit,
+                                             VectorRef out) const override {
+    check_simulated_batch(family_name, sampling_, batch, spec_.records);
+    const Eigen::Vector3d count = counts(batch.begin(), batch.size())->col(j);
+    std::array<CountedValue, 3> records;
+    for (Index k = 0; k < 3; ++k)
+      records[static_cast<std::size_t>(k)] = {static_cast<double>(k - 1),
+                                              static_cast<Index>(count[k])};
+    return clamped_coordinate_sum(records, values, centre, limit, out, [&](double z) {
+      return tables_.term(values, centre, z);
+    });
+  }
+  ClipReport add_hessian_products(const Point& point,
+                                  ConstVectorRef v,
+                                  const BatchView& batch,
+                                  double limit,
+                                  VectorRef out) const override {
+    return sum_diagonals(tables_.curvatures(point.x, nullptr), v, batch, limit, out);
+  }
+  ClipReport add_hessian_difference_products(const Point& point,
+                                             const Point& previous,
+                                             ConstVectorRef v,
+                                             const BatchView& batch,
+                                             double limit,
+                                             VectorRef out) const override {
+    return sum_diagonals(tables_.curvatures(point.x, &previous), v, batch, limit, out);
+  }
 
+ private:
+  ClipReport sum(
+      const Matrix& table, Block block, const BatchView& batch, double limit, VectorRef out) const {
+    check_minimisation(family_name, block);
+    out += totals(table, batch, table.cwiseAbs().colwise().maxCoeff().norm(), limit);
+    return {};
+  }
   ClipReport sum_diagonals(const Matrix& table,
                            ConstVectorRef v,
                            const BatchView& batch,
                            double limit,
-                           VectorRef out) const override {
+                           VectorRef out) const {
     out += totals(table, batch, table.cwiseAbs().maxCoeff(), limit).cwiseProduct(v);
     return {};
   }
@@ -265,6 +224,7 @@ class SimulatedRipples final : public RippleSums<SimulatedSums> {
     return weight * table.cwiseProduct(*counts(batch.begin(), batch.size())).colwise().sum();
   }
 
+  RippleTables tables_;
   Matrix law_;
   RecordSampling sampling_;
   InstanceSpec spec_;
@@ -284,25 +244,34 @@ Matrix public_law(Index law_seed, Index d) {
   return law;
 }
 
-Values draw_values(const Matrix& law, const InstanceSpec& spec) {
+/// d × n.
+Matrix draw_values(const Matrix& law, const InstanceSpec& spec) {
   Stream stream({.seed = spec.data_seed, .purpose = Purpose::data});
-  Values values(law.cols(), spec.records);
-  for (Index i = 0; i < spec.records; ++i)
-    for (Index j = 0; j < law.cols(); ++j) {
-      const double u = stream.uniform();
-      const int value = u < law(2, j) ? 2 : (u < law(2, j) + law(0, j) ? 0 : 1);
-      values(j, i) = static_cast<std::int8_t>(value);
-    }
+  Matrix values(law.cols(), spec.records);
+  for (double& z : values.reshaped()) z = stream.uniform();
+  for (Index j = 0; j < law.cols(); ++j)
+    for (double& z : values.row(j)) z = z < law(2, j) ? 1 : (z < law(2, j) + law(0, j) ? -1 : 0);
   return values;
 }
 
+/// Shares of the three values, 3 × d.
+Matrix shares_of(const Matrix& values) {
+  Matrix counts = Matrix::Zero(3, values.rows());
+  for (const auto& z : values.colwise())
+    for (Index j = 0; j < z.size(); ++j) counts(RippleLoss::Table::row(z[j]), j) += 1;
+  return counts / static_cast<double>(values.cols());
+}
+
 /// All equal to one value, and one of all three in turn.
-Values corner_values(Index d) {
-  Values corners(d, 4);
-  for (Index j = 0; j < d; ++j)
-    corners.row(j) << std::int8_t{0}, std::int8_t{1}, std::int8_t{2},
-        static_cast<std::int8_t>(j % 3);
+Matrix corner_values(Index d) {
+  Matrix corners(d, 4);
+  for (Index j = 0; j < d; ++j) corners.row(j) << -1, 0, 1, static_cast<double>(j % 3 - 1);
   return corners;
+}
+
+std::unique_ptr<const Records> ripple_records(const RippleTables& tables, Matrix values) {
+  const Vector labels = Vector::Zero(values.cols());
+  return admit<RippleLoss>(tables, RecordTable({std::move(values), labels}));
 }
 
 }  // namespace
@@ -412,6 +381,7 @@ Constants RippleLocation::constants(const PublicFacts& facts) const {
 void RippleLocation::draw(const InstanceSpec& spec, Problem& problem) const {
   const Index d = problem.facts.dimension;
   const Ripple ripple{amplitude, frequency};
+  const RippleTables tables{ripple, d};
   const Matrix law = public_law(law_seed, d);
   const auto use_objective = [&](const Matrix& weights, Landmark::Of of) {
     auto objective = std::make_unique<RippleObjective>(ripple, weights);
@@ -425,17 +395,17 @@ void RippleLocation::draw(const InstanceSpec& spec, Problem& problem) const {
   };
   use_objective(law, Landmark::Of::population);
   if (simulated(sampling)) {
-    auto sums = std::make_unique<SimulatedRipples>(ripple, law, sampling, spec);
+    auto sums = std::make_unique<SimulatedRipples>(tables, law, sampling, spec);
     if (sampling == RecordSampling::whole)
       use_objective(*sums->counts(0, spec.records) / static_cast<double>(spec.records),
                     Landmark::Of::empirical);
     problem.simulated = std::move(sums);
   } else {
-    auto records = std::make_unique<StoredRipples>(ripple, draw_values(law, spec));
-    use_objective(records->weights(), Landmark::Of::empirical);
-    problem.records = std::move(records);
+    Matrix values = draw_values(law, spec);
+    use_objective(shares_of(values), Landmark::Of::empirical);
+    problem.records = ripple_records(tables, std::move(values));
   }
-  problem.extremes = std::make_unique<StoredRipples>(ripple, corner_values(d));
+  problem.extremes = ripple_records(tables, corner_values(d));
   for (Index value = 0; value < 3; ++value) {  // where all records agree
     Matrix agreed = Matrix::Zero(3, d);
     agreed.row(value).setOnes();
