@@ -207,10 +207,12 @@ void check_records_of(const Problem& p,
                       Worst& clipping) {
   const auto points = probe_points(p, seed, 4);
   const std::string_view kind = &records == p.extremes.get() ? "extreme record" : "record";
+  PublicFacts facts = p.facts;
+  if (facts.dual_kind == DualKind::per_record) facts.dual_dimension = records.size();
   for (std::size_t k = 0; k + 1 < points.size(); ++k) {
-    const Vector y0 = probe_dual(p.facts, seed + k), y1 = probe_dual(p.facts, seed + k + 1);
+    const Vector y0 = probe_dual(facts, seed + k), y1 = probe_dual(facts, seed + k + 1);
     const Point to(points[k], y0), from(points[k + 1], y1);
-    for (const auto& [block, size] : blocks(p.facts))
+    for (const auto& [block, size] : blocks(facts))
       for (Index i = 0; i < std::min<Index>(records.size(), 6); ++i) {
         const BatchView one(i, i + 1);
         Vector at_to = Vector::Zero(size), at_from = at_to, moved = at_to, clipped = at_to;
