@@ -52,7 +52,7 @@ double loss(const Vector& z, double label, double p, const Vector& x, double y) 
 }
 
 TEST(Auc, RecordGradientsMatchSpecifiedLoss) {
-  AucData data{.features = Matrix(2, 3), .labels = Vector{{1, -1, 1}}, .prior = 0.3};
+  AucData data{{Matrix(2, 3), Vector{{1, -1, 1}}}, 0.3};
   data.features << 0.6, -0.2, 0,  //
       0.3, 0.9, 0;                // the last has no features
   const auto shared = std::make_shared<const AucData>(data);
@@ -116,7 +116,7 @@ TEST_P(AucOnTwoValues, ValueConstantsHold) {
   Stream stream({.seed = 5});
   double curvature = 0, third = 0;
   for (int k = 0; k < 3000; ++k) {
-    AucData data{.features = Matrix(2, 2), .labels = Vector(2), .prior = family.prior};
+    AucData data{{Matrix(2, 2), Vector(2)}, family.prior};
     stream.fill_normal(1.0, data.features.reshaped());
     data.features.colwise().normalize();
     for (double& label : data.labels) label = stream.bernoulli(0.5) ? 1 : -1;

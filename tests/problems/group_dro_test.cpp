@@ -26,6 +26,7 @@ std::shared_ptr<const GroupDroData> small_data() {
   data.features << 1, 0.6, 0, 0.3, -0.8, 0,  //
       0, 0.8, 0, -0.4, 0.1, 1;               // the third has no features
   data.labels = Vector{{0.5, -1, 2, 0, 1, -0.3}};
+  data.add_groups();
   return std::make_shared<const GroupDroData>(data);
 }
 
@@ -38,7 +39,7 @@ Vector group_losses(const GroupDroData& data,
   Vector sum = Vector::Zero(2), size = Vector::Zero(2);
   for (std::size_t i = 0; i < values.size(); ++i) {
     const Index v = values[i];
-    sum[static_cast<Index>(i % 2)] += welsch(data.features.col(v).dot(x) - data.labels[v]);
+    sum[static_cast<Index>(i % 2)] += welsch(data.points().col(v).dot(x) - data.labels[v]);
     size[static_cast<Index>(i % 2)] += 1;
   }
   return sum.cwiseQuotient(size);
@@ -80,7 +81,7 @@ TEST(GroupDro, RecordGradientsMatchLoss) {
     const Index v = values[static_cast<std::size_t>(i)];
     const double weight = i % 2 == 0 ? 5.0 / 3 : 5.0 / 2;
     const auto f = [&](const Vector& at) {
-      const double r = data->features.col(v).dot(at.head(2)) - data->labels[v];
+      const double r = data->points().col(v).dot(at.head(2)) - data->labels[v];
       return weight * (0.5 + at[2 + i % 2]) * welsch(r) - 0.75 * at.tail(2).squaredNorm();
     };
     Vector g = Vector::Zero(4), measured(4);
@@ -113,11 +114,12 @@ TEST(GroupDro, ValueConstantsHoldForRandomDataSets) {
     Stream stream({.seed = 3});
     double curvature = 0, third = 0;
     for (int k = 0; k < 40000; ++k) {
-      GroupDroData data{.features = Matrix(1, 3), .labels = Vector(3), .strong_concavity = mu};
+      GroupDroData data{{Matrix(1, 3), Vector(3)}, 1, mu};
       stream.fill_normal(1.3, data.labels);
       if (k % 4 == 0) data.labels[2] = 20;
       if (k % 8 == 0) data.labels[0] = data.labels[1];
       for (double& a : data.features.reshaped()) a = stream.bernoulli(0.5) ? 1 : -1;
+      data.add_groups();
       Vector shares{{stream.uniform(), stream.uniform(), k % 3 == 0 ? 0.0 : stream.uniform()}};
       shares /= shares.sum();
       const auto phi = group_dro_value(std::make_shared<const GroupDroData>(data), shares);
@@ -161,6 +163,7 @@ std::shared_ptr<const GroupDroData> three_groups(double mu) {
   data.features << 1, 0.6, 0, 0.3, -0.8, 0,  //
       0, 0.8, 0, -0.4, 0.1, 1;
   data.labels = Vector{{0.5, -1, 0.4, 0.2, 2.5, -0.3}};
+  data.add_groups();
   return std::make_shared<const GroupDroData>(data);
 }
 
@@ -168,7 +171,7 @@ std::shared_ptr<const GroupDroData> three_groups(double mu) {
 double simplex_objective(const GroupDroData& data, const Vector& x, const Vector& y) {
   double f = 0;
   for (Index v = 0; v < 6; ++v)
-    f += y[v / 2] * 0.5 * welsch(data.features.col(v).dot(x) - data.labels[v]);
+    f += y[v / 2] * 0.5 * welsch(data.points().col(v).dot(x) - data.labels[v]);
   return f - 0.5 * data.strong_concavity * (y.array() - 1.0 / 3).matrix().squaredNorm();
 }
 
@@ -200,8 +203,8 @@ TEST(GroupDroSimplex, ValueIsMaximumOverSimplexByBruteForce) {
       Vector g(2), expected = Vector::Zero(2);
       phi->gradient(x, g);
       for (Index v = 0; v < 6; ++v) {
-        const double r = data->features.col(v).dot(x) - data->labels[v];
-        expected += best[v / 2] * 0.5 * r * std::exp(-0.5 * r * r) * data->features.col(v);
+        const double r = data->points().col(v).dot(x) - data->labels[v];
+        expected += best[v / 2] * 0.5 * r * std::exp(-0.5 * r * r) * data->points().col(v);
       }
       EXPECT_LT((g - expected).norm(), 1e-5);  // ∇Φ = ∇_x f at the maximiser (Danskin)
     }

@@ -52,6 +52,10 @@ RecordTable::RecordTable(RecordColumns data)
     : RecordTable(std::make_shared<const RecordColumns>(std::move(data))) {}
 
 RecordTable::RecordTable(RecordColumns data, std::vector<std::int32_t> values)
+    : RecordTable(std::make_shared<const RecordColumns>(std::move(data)), std::move(values)) {}
+
+RecordTable::RecordTable(std::shared_ptr<const RecordColumns> data,
+                         std::vector<std::int32_t> values)
     : RecordTable(std::move(data)) {
   for (const std::int32_t value : values)
     if (value < 0 || value >= columns())

@@ -290,7 +290,7 @@ std::unique_ptr<const Objective> auc_value(std::shared_ptr<const AucData> data, 
 
 std::unique_ptr<const Records> auc_records(std::shared_ptr<const AucData> data) {
   return admit<AucLoss>({data->features.rows(), data->prior},
-                        RecordTable({data->features, data->labels}));
+                        RecordTable(std::shared_ptr<const RecordColumns>(data)));
 }
 
 std::string_view Auc::summary() const {
@@ -406,10 +406,7 @@ void Auc::draw(const InstanceSpec& spec, Problem& problem) const {
   problem.extremes = auc_records(corners);
   for (const Index v : {0, 4})  // all records alike, of either label
     problem.extreme_objectives.push_back(auc_value(corners, Vector::Unit(8, v)));
-  set_records<AucLoss>({data->features.rows(), data->prior},
-                       {data->features, data->labels},
-                       std::move(drawn),
-                       problem);
+  set_records<AucLoss>({d - 2, prior}, data, std::move(drawn), problem);
 }
 
 }  // namespace dpsosp

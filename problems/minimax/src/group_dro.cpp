@@ -66,16 +66,7 @@ GroupDroLoss::Facts dro_facts(const GroupDroData& data, Index n) {
     const Index size = stratum_size(n, data.groups, g);
     weights[g] = size > 0 ? static_cast<double>(n) / static_cast<double>(size) : 0.0;
   }
-  return {data.features.rows(), weights, data.base(), data.centre(), data.strong_concavity};
-}
-
-RecordColumns with_groups(const GroupDroData& data) {
-  const Index d = data.features.rows(), per_group = data.labels.size() / data.groups;
-  RecordColumns made{Matrix(d + 1, data.labels.size()), data.labels};
-  made.features.topRows(d) = data.features;
-  for (Index v = 0; v < made.labels.size(); ++v)
-    made.features(d, v) = static_cast<double>(v / per_group);
-  return made;
+  return {data.dimension(), weights, data.base(), data.centre(), data.strong_concavity};
 }
 
 class GroupDroValue final : public Objective {
@@ -83,7 +74,7 @@ class GroupDroValue final : public Objective {
   GroupDroValue(std::shared_ptr<const GroupDroData> data, Vector shares)
       : data_(std::move(data)), shares_(std::move(shares)) {}
 
-  Index dimension() const override { return data_->features.rows(); }
+  Index dimension() const override { return data_->dimension(); }
 
   double value(ConstVectorRef x) const override {
     const State at(*data_, x);
@@ -96,26 +87,26 @@ class GroupDroValue final : public Objective {
 
   void gradient(ConstVectorRef x, VectorRef out) const override {
     const State at(*data_, x);
-    out = data_->features *
+    out = data_->points() *
           spread(weights(at)).cwiseProduct(shares_.cwiseProduct(first(at))).matrix();
   }
 
   void hessian_product(ConstVectorRef x, ConstVectorRef v, VectorRef out) const override {
     const State at(*data_, x);
-    const Vector along = data_->features.transpose() * v;
+    const Vector along = data_->points().transpose() * v;
     const Vector slope = shares_.cwiseProduct(first(at));
     const Vector bend =
         shares_.array() * (1 - at.r.array().square()) * at.decay.array() * along.array();
     const Vector w = weights(at);
     const Vector moved =
         weights_move(w, by_group(slope.cwiseProduct(along)) / data_->strong_concavity);
-    out = data_->features * (spread(w).cwiseProduct(bend) + spread(moved).cwiseProduct(slope));
+    out = data_->points() * (spread(w).cwiseProduct(bend) + spread(moved).cwiseProduct(slope));
   }
 
  private:
   struct State {
     State(const GroupDroData& data, ConstVectorRef x)
-        : r(data.features.transpose() * x - data.labels),
+        : r(data.points().transpose() * x - data.labels),
           decay((-0.5 * r.array().square()).exp()) {}
     Vector r;
     Vector decay;
@@ -249,6 +240,7 @@ std::shared_ptr<const GroupDroData> draw_group_points(const GroupDro& family,
       data.labels[v + 1] = -data.labels[v];
     }
   }
+  data.add_groups();
   return std::make_shared<const GroupDroData>(std::move(data));
 }
 
@@ -277,6 +269,7 @@ std::shared_ptr<const GroupDroData> group_dro_corners(const GroupDro& family, In
   data.dual = family.dual;
   data.features = diagonal.replicate(1, family.groups * labels.size());
   data.labels = labels.replicate(family.groups, 1);
+  data.add_groups();
   return std::make_shared<const GroupDroData>(std::move(data));
 }
 
@@ -291,6 +284,12 @@ std::vector<std::int32_t> corner_groups(Index groups) {
 
 }  // namespace
 
+void GroupDroData::add_groups() {
+  const Index d = features.rows(), per_group = labels.size() / groups;
+  features.conservativeResize(d + 1, Eigen::NoChange);
+  for (Index v = 0; v < labels.size(); ++v) features(d, v) = static_cast<double>(v / per_group);
+}
+
 std::unique_ptr<const Objective> group_dro_value(std::shared_ptr<const GroupDroData> data,
                                                  Vector shares) {
   return std::make_unique<GroupDroValue>(std::move(data), std::move(shares));
@@ -299,8 +298,7 @@ std::unique_ptr<const Objective> group_dro_value(std::shared_ptr<const GroupDroD
 std::unique_ptr<const Records> group_dro_records(std::shared_ptr<const GroupDroData> data,
                                                  std::vector<std::int32_t> values) {
   const Index n = std::ssize(values);
-  return admit<GroupDroLoss>(dro_facts(*data, n),
-                             RecordTable(with_groups(*data), std::move(values)));
+  return admit<GroupDroLoss>(dro_facts(*data, n), RecordTable(data, std::move(values)));
 }
 
 std::string_view GroupDro::summary() const {
@@ -456,8 +454,7 @@ void GroupDro::draw(const InstanceSpec& spec, Problem& problem) const {
   for (const Index k : {0, 1, 6})  // all records alike
     problem.extreme_objectives.push_back(
         group_dro_value(at_corners, Vector::Unit(corners_per_group, k).replicate(groups, 1)));
-  set_records<GroupDroLoss>(
-      dro_facts(*data, spec.records), with_groups(*data), std::move(drawn), problem);
+  set_records<GroupDroLoss>(dro_facts(*data, spec.records), data, std::move(drawn), problem);
 }
 
 }  // namespace dpsosp

@@ -41,6 +41,7 @@ class RecordTable {
   explicit RecordTable(RecordColumns data);
   /// n records of K values, record i being column values[i]: a sum costs K columns.
   /// \throws InputError also if a value is not in [0, K)
+  RecordTable(std::shared_ptr<const RecordColumns> data, std::vector<std::int32_t> values);
   RecordTable(RecordColumns data, std::vector<std::int32_t> values);
 
   /// n.

@@ -67,7 +67,7 @@ std::unique_ptr<const SimulatedSums> sums_of_values(
 /// Records of a dense loss that are columns of `values`.
 template <class Loss>
 void set_records(typename Loss::Facts facts,
-                 RecordColumns values,
+                 std::shared_ptr<const RecordColumns> values,
                  DrawnValues drawn,
                  Problem& problem) {
   if (!drawn.simulated) {

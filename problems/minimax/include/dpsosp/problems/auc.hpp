@@ -6,6 +6,7 @@
 #include "dpsosp/problems/problem.hpp"
 #include "dpsosp/problems/sampling.hpp"
 #include "dpsosp/problems/start.hpp"
+#include "dpsosp/trusted/record_table.hpp"
 
 namespace dpsosp {
 
@@ -45,9 +46,7 @@ class Auc final : public ProblemFamily {
 };
 
 /// Values that records take.
-struct AucData {
-  Matrix features;  ///< k × V
-  Vector labels;    ///< ±1, V
+struct AucData : RecordColumns {  ///< features k × V, labels ±1
   double prior = 0.5;
 };
 /// Φ of records of which the share shares[v] has value v; V shares with sum 1.

@@ -9,6 +9,7 @@
 #include "dpsosp/problems/problem.hpp"
 #include "dpsosp/problems/sampling.hpp"
 #include "dpsosp/problems/start.hpp"
+#include "dpsosp/trusted/record_table.hpp"
 
 namespace dpsosp {
 
@@ -73,12 +74,16 @@ class GroupDro final : public ProblemFamily {
 };
 
 /// Values that records take; those of a group are contiguous, as many for each.
-struct GroupDroData {
+struct GroupDroData : RecordColumns {  ///< features (d + 1) × V; the last entry is the group
   Index groups = 1;
-  Matrix features;  ///< d × V, value v belongs to group v / (V / groups)
-  Vector labels;    ///< V
   double strong_concavity = 1;
   GroupDual dual = GroupDual::free;
+
+  Index dimension() const { return features.rows() - 1; }
+  /// d × V.
+  auto points() const { return features.topRows(dimension()); }
+  /// Appends to features in R^d the groups, v / (V / groups) for value v.
+  void add_groups();
 
   bool on_simplex() const { return dual == GroupDual::simplex; }
   /// Weight of every group at y = 0, and the y at which the penalty is 0.
