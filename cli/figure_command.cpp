@@ -59,7 +59,6 @@ int figure_command(const Arguments& arguments) {
   std::vector<std::string> draw{page.string()};
   if (words.size() == 2) draw.insert(draw.end(), {"--figure", "figure-" + words[1]});
   if (map.count("to") != 0) draw.insert(draw.end(), {"--to", map["to"].as<std::string>()});
-  draw.insert(draw.end(), {"--cache", (out / ".figures").string()});
   return plots::draw_instead(draw);
 }
 

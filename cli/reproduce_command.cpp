@@ -157,7 +157,6 @@ report::WriteOptions pages_of(const po::variables_map& map, const Reproduced& re
   std::vector<std::string> formats{"svg"};
   if (map.count("print") != 0) formats.emplace_back("pdf");
   return {.formats = std::move(formats),
-          .cache = reproduced.out / ".figures",
           .notice = [](const std::string& line) { std::cerr << line << '\n'; }};
 }
 

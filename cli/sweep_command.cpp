@@ -499,9 +499,8 @@ int sweep_command(const Arguments& arguments) {
   const report::SweepSource source{map["file"].as<std::vector<std::string>>().front(),
                                    from_word<Scale>(map["scale"].as<std::string>())};
   const report::WriteOptions pages{
-      .formats = {"svg", "pdf"}, .cache = out / ".figures", .notice = [](const std::string& line) {
-        std::cerr << "sweep: " << line << '\n';
-      }};
+      .formats = {"svg", "pdf"},
+      .notice = [](const std::string& line) { std::cerr << "sweep: " << line << '\n'; }};
   for (const auto& written : report::write_sweep(store, Runs(runs), sweep, source, tables, pages))
     std::cout << written.string() << '\n';
   const auto failed = [](const StoredRun& run) { return run.status == RunStatus::failed; };

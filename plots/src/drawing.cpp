@@ -140,14 +140,11 @@ int draw_instead(const std::vector<std::string>& words) {
 }
 
 std::vector<std::string> draw_figures(const std::vector<fs::path>& descriptions,
-                                      const std::vector<std::string>& formats,
-                                      const fs::path& cache) {
+                                      const std::vector<std::string>& formats) {
   if (descriptions.empty() || formats.empty()) return {};
   std::vector<std::string> words;
   for (const fs::path& file : descriptions) words.push_back(file.string());
-  words.insert(
-      words.end(),
-      {"--formats", fmt::format("{}", fmt::join(formats, ",")), "--cache", cache.string()});
+  words.insert(words.end(), {"--formats", fmt::format("{}", fmt::join(formats, ","))});
   return draw(words);
 }
 

@@ -708,7 +708,7 @@ def save(of: Any, *files: Path, title: str = "", alternative: str = "") -> None:
     for file in map(pathlib.Path, files):
         if file.suffix not in metadata:
             raise ValueError(f"{file}: a figure is .svg, .pdf or .png")
-        beside = file.with_name(f".{file.name}.part")
+        beside = file.with_name(f".{file.name}.{os.getpid()}.part")
         with style(), contextlib.ExitStack() as at_end:
             at_end.callback(beside.unlink, missing_ok=True)
             kept = {k: v for k, v in metadata[file.suffix].items() if v != ""}

@@ -198,13 +198,11 @@ TEST(ExhibitAlone, LosesAFigureAndNoTable) {
   bad.panels.front().y.scale = plots::Scale::log;
   bad.panels.front().series.front().y.front() = -1;
   std::vector<std::string> notices;
-  const auto written =
-      write_exhibit(exhibit,
-                    sample_site(),
-                    scratch.path(),
-                    {.formats = {"svg"},
-                     .cache = scratch.path() / "cache",
-                     .notice = [&](const std::string& line) { notices.push_back(line); }});
+  const auto written = write_exhibit(
+      exhibit,
+      sample_site(),
+      scratch.path(),
+      {.formats = {"svg"}, .notice = [&](const std::string& line) { notices.push_back(line); }});
   ASSERT_EQ(notices.size(), 1U);
   EXPECT_TRUE(notices[0].starts_with("The figure figure-d is missing: ")) << notices[0];
   for (const fs::path& file : written) EXPECT_TRUE(fs::is_regular_file(file)) << file;

@@ -28,8 +28,7 @@ const bool added = (add_probe_compute(training_probe, make_up), true);
 
 fs::path reproduced(const ScratchFolder& folder, std::vector<std::string> exhibits, Scale scale) {
   const auto write = [](const Reproduced& r) {
-    return report::write_report(
-        r, reproductions(), report::WriteOptions{.formats = {"svg"}, .cache = r.out / ".figures"});
+    return report::write_report(r, reproductions(), report::WriteOptions{.formats = {"svg"}});
   };
   return reproduce(
              reproductions().catalogue,

@@ -64,7 +64,7 @@ std::filesystem::path write_paper(const Site& site,
   }
   paper += "\\end{document}\n";
   write_file(folder / "paper.tex", paper);
-  for (const std::string& line : plots::draw_figures(descriptions, {"pdf"}, options.cache))
+  for (const std::string& line : plots::draw_figures(descriptions, {"pdf"}))
     if (options.notice) options.notice(line);
   return folder / "paper.tex";
 }

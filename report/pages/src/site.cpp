@@ -109,8 +109,7 @@ class Writer {
     for (const ClaimPage& c : site_.claims)
       if (whole_site && c.figure) describe(c, address_of(c), {drawing_of(c)});
     if (whole_site && !site_.index.forest.empty()) describe(site_.index, "index.html", {"forest"});
-    for (const std::string& line :
-         plots::draw_figures(descriptions, options_.formats, options_.cache))
+    for (const std::string& line : plots::draw_figures(descriptions, options_.formats))
       if (options_.notice) options_.notice(line);
     std::set<std::string> drawn;
     for (const std::string& file : wanted)

@@ -21,9 +21,8 @@ std::vector<std::string> draw(const std::vector<std::string>& words);
 int draw_instead(const std::vector<std::string>& words);
 
 /// Draws the figures of descriptions, such as a page's JSON, beside them, but for those that were
-/// drawn from the same data and lie in the folder `cache`. \return as draw
+/// drawn from the same data and lie in the user's cache. \return as draw
 std::vector<std::string> draw_figures(const std::vector<std::filesystem::path>& descriptions,
-                                      const std::vector<std::string>& formats,
-                                      const std::filesystem::path& cache);
+                                      const std::vector<std::string>& formats);
 
 }  // namespace dpsosp::plots

@@ -14,7 +14,6 @@ namespace dpsosp::report {
 
 struct WriteOptions {
   std::vector<std::string> formats{};  ///< of the figures' files: "svg", "pdf", "png"; none
-  std::filesystem::path cache{};       ///< folder of drawings that are not made again
   std::function<void(const std::string&)> notice{};  ///< is told in a line of what is left out
 };
 
