@@ -17,6 +17,9 @@ Provides-Extra: frames
 Requires-Dist: pandas ; extra == 'frames'
 Provides-Extra: plots
 Requires-Dist: matplotlib >= 3.6 ; extra == 'plots'
+Provides-Extra: report
+Requires-Dist: jinja2 >= 3.0 ; extra == 'report'
+Requires-Dist: markdown-it-py >= 2.0 ; extra == 'report'
 """
 WHEEL = """Wheel-Version: 1.0
 Generator: dpsosp
@@ -28,7 +31,7 @@ Tag: py3-none-any
 def build_wheel(wheel_directory, config_settings=None, metadata_directory=None):
     info = f"{NAME}-{VERSION}.dist-info"
     files = {f"{NAME}/{path.relative_to(HERE / NAME)}": path.read_bytes()
-             for path in sorted((HERE / NAME).rglob("*")) if path.suffix in (".py", ".typed", ".mplstyle")}
+             for path in sorted((HERE / NAME).rglob("*")) if path.is_file() and path.suffix != ".pyc"}
     files[f"{info}/METADATA"] = METADATA.encode()
     files[f"{info}/WHEEL"] = WHEEL.encode()
     record = ""

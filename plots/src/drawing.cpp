@@ -23,18 +23,26 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::string_view install = "install python3-matplotlib";
+/// A module of the package, how its lines begin, and what it needs.
+struct Module {
+  std::string_view name, lines, install;
+};
+constexpr Module drawing{"dpsosp.draw", "figures", "install python3-matplotlib"};
+constexpr Module paging{"dpsosp.report", "pages", "install python3-jinja2 and python3-markdown-it"};
 
-std::string cannot_run(int error) {
-  return fmt::format(
-      "figures: cannot run {} ({}); {}", DPSOSP_FIGURE_PYTHON, std::strerror(error), install);
+std::string cannot_run(const Module& module, int error) {
+  return fmt::format("{}: cannot run {} ({}); {}",
+                     module.lines,
+                     DPSOSP_FIGURE_PYTHON,
+                     std::strerror(error),
+                     module.install);
 }
 
 /// A command and its environment, as exec takes them.
 class Call {
  public:
-  explicit Call(const std::vector<std::string>& words)
-      : command_{DPSOSP_FIGURE_PYTHON, "-m", "dpsosp.draw"} {
+  Call(const Module& module, const std::vector<std::string>& words)
+      : command_{DPSOSP_FIGURE_PYTHON, "-m", std::string(module.name)} {
     command_.insert(command_.end(), words.begin(), words.end());
     std::string path = "PYTHONPATH=" + python_package();
     for (char** entry = environ; *entry != nullptr; ++entry) {
@@ -94,12 +102,16 @@ std::string python_package() {
   return {};
 }
 
-std::vector<std::string> draw(const std::vector<std::string>& words) {
+namespace {
+
+/// Waits for the module. \return what it says that it did not do, a line each
+std::vector<std::string> run(const Module& module, const std::vector<std::string>& words) {
   if (python_package().empty())
-    return {"figures: there is no package of dpsosp for Python beside this program, which draws"};
-  Call call(words);
+    return {fmt::format("{}: there is no package of dpsosp for Python beside this program",
+                        module.lines)};
+  Call call(module, words);
   int pipe[2];
-  if (::pipe2(pipe, O_CLOEXEC) != 0) return {cannot_run(errno)};
+  if (::pipe2(pipe, O_CLOEXEC) != 0) return {cannot_run(module, errno)};
   posix_spawn_file_actions_t actions;
   ::posix_spawn_file_actions_init(&actions);
   ::posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0);
@@ -112,7 +124,7 @@ std::vector<std::string> draw(const std::vector<std::string>& words) {
   ::close(pipe[1]);
   const std::string said = error == 0 ? read_to_end(pipe[0]) : std::string();
   ::close(pipe[0]);
-  if (error != 0) return {cannot_run(error)};
+  if (error != 0) return {cannot_run(module, error)};
   int status = 0;
   while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {
   }
@@ -122,20 +134,29 @@ std::vector<std::string> draw(const std::vector<std::string>& words) {
     throw InputError(lines_of(said).back());
   std::vector<std::string> reasons;
   for (std::string& line : lines_of(said))
-    if (line.starts_with("figures: ")) reasons.push_back(std::move(line));
+    if (line.starts_with(fmt::format("{}: ", module.lines))) reasons.push_back(std::move(line));
   if (!reasons.empty()) return reasons;
   const std::vector<std::string> all = lines_of(said);
-  return {fmt::format("figures: {} cannot draw ({}); {}",
+  return {fmt::format("{}: {} cannot make them ({}); {}",
+                      module.lines,
                       DPSOSP_FIGURE_PYTHON,
                       all.empty() ? "it said nothing" : all.back(),
-                      install)};
+                      module.install)};
+}
+
+}  // namespace
+
+std::vector<std::string> draw(const std::vector<std::string>& words) { return run(drawing, words); }
+
+std::vector<std::string> make_pages(const fs::path& folder) {
+  return run(paging, {folder.string()});
 }
 
 int draw_instead(const std::vector<std::string>& words) {
-  Call call(words);
+  Call call(drawing, words);
   std::cout.flush();
   ::execvpe(DPSOSP_FIGURE_PYTHON, call.arguments(), call.variables());
-  std::cerr << cannot_run(errno) << '\n';
+  std::cerr << cannot_run(drawing, errno) << '\n';
   return 1;
 }
 

@@ -287,6 +287,9 @@ const std::vector<Instead> instead{
      "--epsilon 1 --delta 1e-6 --set steps=50 --seed 918273645546372819",
      optional_package},
 
+    {"PYTHONPATH=python python3 -m dpsosp.report out/report",
+     "test -f python/dpsosp/report/__main__.py",
+     "report.pages does it"},
     {"pip install ./python",
      "test -f python/pyproject.toml",
      "python.package_installs_offline does it"},

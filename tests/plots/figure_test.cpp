@@ -7,7 +7,6 @@
 #include <gtest/gtest.h>
 #include <rapidcheck.h>
 
-#include "dpsosp/plots/axis_layout.hpp"
 #include "markup_text.hpp"
 #include "sample_report.hpp"
 
@@ -85,31 +84,6 @@ TEST(Figure, RequiresOneStylePerLabelAcrossPanels) {
   EXPECT_EQ(refusal(figure), "figure 'f': style of 'b' = 1, expected another one, 'a' has it");
   figure.panels[1].series[0].dashed = true;
   EXPECT_EQ(refusal(figure), "");
-}
-
-TEST(Figure, RangeContainsDataAndTicks) {
-  EXPECT_TRUE(rc::check([](const std::vector<int>& draws, int exponent, bool log) {
-    if (draws.empty()) return;
-    const double scale = std::pow(10, exponent % 40);
-    Series s;
-    for (const int draw : draws) {
-      s.x.push_back(static_cast<double>(s.x.size()));
-      s.y.push_back(scale * (log ? 1 + std::abs(static_cast<double>(draw)) : draw));
-    }
-    const AxisLayout y = layout_y(one_curve(s, log ? Scale::log : Scale::linear).panels[0]);
-    for (const double value : s.y) {
-      RC_ASSERT(y.low <= value);
-      RC_ASSERT(value <= y.high);
-    }
-    std::size_t labelled = 0;
-    for (const Tick& tick : y.ticks) {
-      RC_ASSERT(tick.value >= y.low - 1e-6 * (y.high - y.low));
-      RC_ASSERT(tick.value <= y.high + 1e-6 * (y.high - y.low));
-      if (!tick.label.empty()) ++labelled;
-    }
-    RC_ASSERT(labelled >= 2U);
-    RC_ASSERT(labelled <= 12U);
-  }));
 }
 
 }  // namespace

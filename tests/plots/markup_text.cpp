@@ -17,7 +17,7 @@ std::size_t count_of(std::string_view text, std::string_view part) {
 
 std::string markup_fault(std::string_view text) {
   static constexpr std::array void_tags = std::to_array<std::string_view>(
-      {"meta", "link", "img", "col", "br", "input", "!DOCTYPE", "?xml"});
+      {"meta", "link", "img", "col", "br", "wbr", "input", "!DOCTYPE", "?xml"});
   std::vector<std::string> open;
   for (std::size_t i = 0; i < text.size(); ++i) {
     if (text[i] == '&') {

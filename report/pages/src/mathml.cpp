@@ -3,11 +3,25 @@
 #include <string>
 #include <string_view>
 
+#include <fmt/format.h>
+
 #include "dpsosp/plots/quotation.hpp"
-#include "page_writers.hpp"
+#include "mathml.hpp"
 
 namespace dpsosp::report {
 namespace {
+
+std::string text(std::string_view plain) {
+  std::string out;
+  for (const char c : plain)
+    out += c == '&' ? "&amp;" : c == '<' ? "&lt;" : c == '>' ? "&gt;" : std::string(1, c);
+  return out;
+}
+
+/// An element; the name may go on with an attribute.
+std::string element(std::string_view name, const std::string& content) {
+  return fmt::format("<{}>{}</{}>", name, content, name.substr(0, name.find(' ')));
+}
 
 bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
@@ -26,8 +40,8 @@ bool is_one_element(std::string_view html) {
 }
 
 /// What a script or a root is made of: one element.
-Html mrow(const Html& inside) {
-  return is_one_element(inside.str()) ? inside : element("mrow", inside);
+std::string mrow(const std::string& inside) {
+  return is_one_element(inside) ? inside : element("mrow", inside);
 }
 
 std::string trimmed(std::string_view t) {
@@ -41,8 +55,8 @@ class Formula {
  public:
   explicit Formula(std::string_view latex) : rest_(latex) {}
 
-  Html html() {
-    Html out;
+  std::string mathml() {
+    std::string out;
     while (!rest_.empty()) out += scripted();
     return out;
   }
@@ -54,17 +68,17 @@ class Formula {
   }
 
   /// An atom with the scripts that follow it.
-  Html scripted() {
+  std::string scripted() {
     skip_spaces();
     if (rest_.empty()) return {};
-    Html base = rest_.front() == '_' || rest_.front() == '^' ? element("mi", {}) : atom();
-    Html below, above;
+    std::string base = rest_.front() == '_' || rest_.front() == '^' ? element("mi", {}) : atom();
+    std::string below, above;
     for (skip_spaces(); !rest_.empty() && (rest_.front() == '_' || rest_.front() == '^');
          skip_spaces()) {
-      Html& script = rest_.front() == '_' ? below : above;
+      std::string& script = rest_.front() == '_' ? below : above;
       rest_.remove_prefix(1);
       skip_spaces();
-      script += rest_.empty() ? Html{} : mrow(atom());
+      script += rest_.empty() ? std::string{} : mrow(atom());
     }
     if (below.empty() && above.empty()) return base;
     if (base.empty()) base = element("mi", {});
@@ -73,7 +87,7 @@ class Formula {
     return element("msubsup", mrow(base) + mrow(below) + mrow(above));
   }
 
-  Html argument() {
+  std::string argument() {
     skip_spaces();
     return rest_.empty() ? mrow({}) : mrow(atom());
   }
@@ -95,17 +109,17 @@ class Formula {
     return {};
   }
 
-  Html atom() {
+  std::string atom() {
     const char c = rest_.front();
     if (c == '\\') return command();
-    if (c == '{') return mrow(Formula(group()).html());
+    if (c == '{') return mrow(Formula(group()).mathml());
     if (is_digit(c)) {
       std::size_t end = 1;
       while (end < rest_.size() &&
              (is_digit(rest_[end]) ||
               (rest_[end] == '.' && end + 1 < rest_.size() && is_digit(rest_[end + 1]))))
         ++end;
-      const Html number = element("mn", text(rest_.substr(0, end)));
+      const std::string number = element("mn", text(rest_.substr(0, end)));
       rest_.remove_prefix(end);
       return number;
     }
@@ -117,17 +131,17 @@ class Formula {
     if (c == '~' || c == '&') return {};
     if (c == '-') return element("mo", text("−"));
     if (is_letter(c) || length > 1) return element("mi", text(character));
-    return element("mo", {{"stretchy", "false"}}, text(character));
+    return element("mo stretchy=\"false\"", text(character));
   }
 
-  Html command() {
+  std::string command() {
     std::size_t end = 1;
     while (end < rest_.size() && is_letter(rest_[end])) ++end;
     if (end == 1 && rest_.size() > 1) end = 2;
     const std::string_view name = rest_.substr(1, end - 1);
     rest_.remove_prefix(end);
     if (name == "frac" || name == "tfrac" || name == "dfrac" || name == "nicefrac") {
-      const Html over = argument();
+      const std::string over = argument();
       return element("mfrac", over + argument());
     }
     if (name == "sqrt") {
@@ -153,18 +167,18 @@ class Formula {
       const bool word =
           std::ranges::all_of(inside, [](char c) { return is_letter(c) || c == ' '; });
       if (word && inside.size() > 1) return element("mtext", text(inside));
-      return mrow(Formula(inside).html());
+      return mrow(Formula(inside).mathml());
     }
     if (!plots::is_latex_symbol(name))
-      return rest_.starts_with("{") ? mrow(Formula(group()).html()) : element("mtext", text(name));
+      return rest_.starts_with("{") ? mrow(Formula(group()).mathml())
+                                    : element("mtext", text(name));
     const std::string symbol = trimmed(plots::latex_symbol(name));
     if (symbol.empty()) return {};
     const bool letters = std::ranges::all_of(symbol, [](char c) { return is_letter(c); });
     if (letters) return element("mi", text(symbol + (symbol.size() > 1 ? "\u2009" : "")));
     const bool greek = symbol.size() == 2 && static_cast<unsigned char>(symbol[0]) >= 0xCE &&
                        static_cast<unsigned char>(symbol[0]) <= 0xCF;
-    return greek ? element("mi", text(symbol))
-                 : element("mo", {{"stretchy", "false"}}, text(symbol));
+    return greek ? element("mi", text(symbol)) : element("mo stretchy=\"false\"", text(symbol));
   }
 
   std::string_view rest_;
@@ -172,20 +186,34 @@ class Formula {
 
 }  // namespace
 
-Html quotation_html(std::string_view quotation) {
-  Html out;
+void add_formulas(std::map<std::string, std::string>& formulas, std::string_view quotation) {
   for (bool formula = false; !quotation.empty(); formula = !formula) {
     const std::size_t end = std::min(quotation.find('$'), quotation.size());
     const std::string_view piece = quotation.substr(0, end);
-    if (formula)
-      out += element("math", mrow(Formula(piece).html()));
-    else
-      out += text(piece);
+    if (formula) formulas.emplace(piece, element("math", mrow(Formula(piece).mathml())));
     quotation.remove_prefix(std::min(end + 1, quotation.size()));
     // $$...$$ opens and closes like $...$
     if (quotation.starts_with("$")) quotation.remove_prefix(1);
   }
-  return out;
+}
+
+void add_formulas_of_quotations(std::map<std::string, std::string>& formulas,
+                                std::string_view markdown) {
+  std::string quotation;
+  while (!markdown.empty()) {
+    const std::size_t end = std::min(markdown.find('\n'), markdown.size());
+    std::string_view line = markdown.substr(0, end);
+    markdown.remove_prefix(std::min(end + 1, markdown.size()));
+    if (line.starts_with('>')) {
+      line.remove_prefix(std::min(line.find_first_not_of("> "), line.size()));
+      if (!quotation.empty()) quotation += ' ';
+      quotation += line;
+    } else {
+      add_formulas(formulas, quotation);
+      quotation.clear();
+    }
+  }
+  add_formulas(formulas, quotation);
 }
 
 }  // namespace dpsosp::report

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <cmath>
+#include <concepts>
 #include <limits>
 #include <string>
 #include <type_traits>
 #include <variant>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -62,7 +64,8 @@ json written(const T& v) {
     for_each_member(v, [&]<class Member>(std::string_view name, const Member& member) {
       json value = written(member);
       const bool says_nothing = is_empty(value) && value != false;
-      if (std::same_as<Member, double> || (!says_nothing && value != *standard))
+      const bool is_text = std::same_as<Member, Content> && value.is_string();  // "" is no dash
+      if (std::same_as<Member, double> || is_text || (!says_nothing && value != *standard))
         object[std::string(name)] = std::move(value);
       ++standard;
     });
@@ -92,36 +95,77 @@ json written(const T& v) {
   }
 }
 
+/// "ClaimPage", as in a schema.
 template <class T>
-void read(const json& j, T& v) {
-  if constexpr (Listed<T>) {
-    for_each_member(v, [&](std::string_view name, auto& member) {
-      if (const auto found = j.find(std::string(name)); found != j.end()) read(*found, member);
-    });
-  } else if constexpr (std::same_as<T, double>) {
-    v = j.is_null() ? std::numeric_limits<double>::quiet_NaN() : j.get<double>();
-  } else if constexpr (WithWords<T>) {
-    v = from_word<T>(j.get<std::string>());
-  } else if constexpr (Optional<T>) {
-    read(j, v.emplace());
-  } else if constexpr (List<T>) {
-    for (const json& entry : j) read(entry, v.emplace_back());
-  } else if constexpr (is_pair<T>) {
-    read(j.at(0), v.first);
-    read(j.at(1), v.second);
-  } else if constexpr (TextTable<T>) {
-    for (const auto& [key, entry] : j.items()) read(entry, v[key]);
-  } else if constexpr (std::same_as<T, Content>) {
-    if (j.is_string())
-      v = j.get<std::string>();
-    else if (j.contains("median"))
-      read(j, v.template emplace<plots::Spread>());
-    else
-      read(j, v.template emplace<plots::Number>());
-  } else {
-    v = j.get<T>();
-  }
+std::string name_of() {
+  const std::string_view whole = __PRETTY_FUNCTION__;
+  const std::string_view type = whole.substr(0, whole.find_first_of("];", whole.find("T = ")));
+  return std::string(type.substr(type.rfind(':') + 1));
 }
+
+// Schemas in the words of JSON Schema. No templates, which would be compiled for each type.
+json of_type(const char* type) { return {{"type", type}}; }
+json entries_of(const char* type, const char* keyword, json schema) {
+  json of = of_type(type);
+  of[keyword] = std::move(schema);
+  return of;
+}
+json any_of(std::vector<json> schemas) { return {{"anyOf", std::move(schemas)}}; }
+json object_of(json members, json required) {
+  json of = entries_of("object", "properties", std::move(members));
+  of["required"] = std::move(required);
+  of["additionalProperties"] = false;
+  return of;
+}
+
+class Schema {
+ public:
+  template <class T>
+  json of() {
+    if constexpr (Listed<T>) {
+      const std::string name = name_of<T>();
+      if (!definitions.contains(name)) definitions[name] = object<T>();
+      return {{"$ref", "#/$defs/" + name}};
+    } else if constexpr (std::same_as<T, double>) {
+      return {{"type", std::vector<json>{"number", "null"}}};
+    } else if constexpr (WithWords<T>) {
+      std::vector<json> words;
+      for (const auto& [value, word] : words_of(T{}).list) words.emplace_back(word);
+      return entries_of("string", "enum", std::move(words));
+    } else if constexpr (Optional<T>) {
+      return any_of({of_type("null"), of<typename T::value_type>()});
+    } else if constexpr (List<T>) {
+      return entries_of("array", "items", of<typename T::value_type>());
+    } else if constexpr (is_pair<T>) {
+      return entries_of(
+          "array",
+          "prefixItems",
+          std::vector<json>{of<typename T::first_type>(), of<typename T::second_type>()});
+    } else if constexpr (TextTable<T>) {
+      return entries_of("object", "additionalProperties", of<typename T::mapped_type>());
+    } else if constexpr (std::same_as<T, Content>) {
+      return any_of({of_type("null"), of_type("string"), of<plots::Number>(), of<plots::Spread>()});
+    } else {
+      return of_type(std::same_as<T, bool> ? "boolean" : std::integral<T> ? "integer" : "string");
+    }
+  }
+
+  json definitions = json::object();
+
+ private:
+  template <class T>
+  json object() {
+    json members = json::object(), required = json::array();
+    auto standard = standard_members<T>().begin();
+    const T standard_model{};
+    for_each_member(standard_model, [&]<class Member>(std::string_view name, const Member&) {
+      json& schema = members[std::string(name)] = of<Member>();
+      schema["default"] = *standard++;
+      if (std::same_as<Member, double>) required.push_back(name);
+    });
+    return object_of(std::move(members), std::move(required));
+  }
+};
 
 }  // namespace
 
@@ -130,25 +174,50 @@ json model_json(const Page& page) {
   return written(page);
 }
 template <class Page>
-Page model_of(const json& j) {
-  Page page;
-  read(j, page);
-  return page;
+std::string model_kind(const Page&) {
+  return name_of<Page>();
+}
+
+json model_schema() {
+  Schema schema;
+  schema.of<SiteFile>();
+  schema.of<IndexPage>();
+  schema.of<ClaimsPage>();
+  schema.of<ClaimPage>();
+  schema.of<ExhibitPage>();
+  schema.of<PaperPage>();
+  schema.of<AlgorithmPage>();
+  schema.of<AlgorithmsPage>();
+  schema.of<ProblemPage>();
+  schema.of<ProblemsPage>();
+  schema.of<WhichPage>();
+  schema.of<TextPage>();
+  return schema.definitions;
 }
 
 template json model_json(const IndexPage&);
+template std::string model_kind(const IndexPage&);
 template json model_json(const ClaimsPage&);
+template std::string model_kind(const ClaimsPage&);
 template json model_json(const ClaimPage&);
+template std::string model_kind(const ClaimPage&);
 template json model_json(const ExhibitPage&);
+template std::string model_kind(const ExhibitPage&);
 template json model_json(const PaperPage&);
+template std::string model_kind(const PaperPage&);
 template json model_json(const AlgorithmPage&);
+template std::string model_kind(const AlgorithmPage&);
+template json model_json(const AlgorithmsPage&);
+template std::string model_kind(const AlgorithmsPage&);
 template json model_json(const ProblemPage&);
+template std::string model_kind(const ProblemPage&);
+template json model_json(const ProblemsPage&);
+template std::string model_kind(const ProblemsPage&);
 template json model_json(const WhichPage&);
+template std::string model_kind(const WhichPage&);
 template json model_json(const TextPage&);
-template IndexPage model_of(const json&);
-template ClaimPage model_of(const json&);
-template ExhibitPage model_of(const json&);
-template AlgorithmPage model_of(const json&);
-template WhichPage model_of(const json&);
+template std::string model_kind(const TextPage&);
+template json model_json(const SiteFile&);
+template std::string model_kind(const SiteFile&);
 
 }  // namespace dpsosp::report

@@ -59,7 +59,7 @@ DPSOSP_MEMBERS(ClaimsPage, claims);
 DPSOSP_MEMBERS(Command, what, command);
 DPSOSP_MEMBERS(ExhibitPage, id, folder, paper, paper_key, title, finding, notice, summary, paper_says, algorithms,
                differences, figures, tables, details, rates, forest, claims, commands, files);
-DPSOSP_MEMBERS(ClaimPage, id, paper, place, word, verdict, evidence, printed, no_quotation,
+DPSOSP_MEMBERS(ClaimPage, id, paper, place, word, verdict, evidence, printed, formulas, no_quotation,
                hypotheses, reading, ambiguity, measure, expected, holds_if, instead, measured,
                reason, reference, stands, change, objection, answer, changed, open, rates, notes,
                figure, commands, exhibits, algorithms, problems, previous, next);
@@ -85,7 +85,13 @@ DPSOSP_MEMBERS(LeagueControl, board, algorithm, n, epsilon, as_run, no_noise, no
 DPSOSP_MEMBERS(WhichPage, n, d, epsilon, start, warning, tuned, cells, nearest, controls, can, cannot,
                starts, toml, command);
 DPSOSP_MEMBERS(TextPage::Section, id, heading, paragraphs, facts, intervals, tables, commands,
-               links, markdown);
+               links, markdown, formulas);
 DPSOSP_MEMBERS(TextPage, id, title, lead, sections);
+DPSOSP_MEMBERS(AlgorithmLine, key, title, word, guarantee, claim, privacy, ranks);
+DPSOSP_MEMBERS(AlgorithmsPage, algorithms);
+DPSOSP_MEMBERS(ProblemLine, name, group, summary, algorithms);
+DPSOSP_MEMBERS(ProblemsPage, problems);
+DPSOSP_MEMBERS(PageEntry, address, kind);
+DPSOSP_MEMBERS(SiteFile, scale, version, methods, addresses, drawn, pages);
 
 }  // namespace dpsosp::report

@@ -12,10 +12,8 @@
 #include "dpsosp/core/files.hpp"
 #include "dpsosp/plots/drawing.hpp"
 #include "dpsosp/plots/figure.hpp"
-#include "dpsosp/plots/markup.hpp"
 #include "dpsosp/plots/table.hpp"
-#include "page_writers.hpp"
-#include "style_file.hpp"
+#include "mathml.hpp"
 
 namespace dpsosp::report {
 namespace {
@@ -23,17 +21,54 @@ namespace {
 namespace fs = std::filesystem;
 using nlohmann::json;
 
-/// What the search finds: title, address, text.
-class SearchIndex {
- public:
-  void add(const std::string& title, const std::string& address, const std::string& text) {
-    entries_.push_back({plots::plain_text(title), address, plots::plain_text(text)});
-  }
-  std::string script() const { return "var INDEX=" + entries_.dump() + ";\n"; }
+std::string file_name(std::string id) {
+  std::ranges::replace(id, '/', '-');
+  return id;
+}
 
- private:
-  json entries_ = json::array();
-};
+// Addresses of pages, and of drawings without their ending.
+std::string drawing_of(const ClaimPage& page) { return "claims/" + file_name(page.id); }
+std::string drawing_of(const ExhibitPage& page, const plots::Figure& figure) {
+  return page.folder.empty() ? figure.id : fmt::format("{}/{}", page.folder, figure.id);
+}
+std::string address_of(const IndexPage&) { return "index.html"; }
+std::string address_of(const ClaimsPage&) { return "claims/list.html"; }
+std::string address_of(const ClaimPage& page) { return drawing_of(page) + ".html"; }
+std::string address_of(const ExhibitPage& page) {
+  return page.folder.empty() ? "index.html" : page.folder + "/index.html";
+}
+std::string address_of(const PaperPage& page) { return fmt::format("papers/{}.html", page.key); }
+std::string address_of(const AlgorithmPage& page) {
+  return fmt::format("algorithms/{}.html", file_name(page.key));
+}
+std::string address_of(const AlgorithmsPage&) { return "algorithms/index.html"; }
+std::string address_of(const ProblemPage& page) {
+  return fmt::format("problems/{}.html", page.name);
+}
+std::string address_of(const ProblemsPage&) { return "problems/index.html"; }
+std::string address_of(const WhichPage&) { return "which.html"; }
+std::string address_of(const TextPage& page) { return page.id + ".html"; }
+
+/// The worst of headline words; empty of none.
+std::string worst_word(const std::vector<ForestRow>& rows) {
+  for (const char* word :
+       {"refuted", "open", "slip", "vacuous", "bound met, exponent open", "confirmed"})
+    if (std::ranges::find(rows, word, &ForestRow::word) != rows.end()) return word;
+  return {};
+}
+
+AlgorithmLine line_of(const AlgorithmPage& page) {
+  AlgorithmLine line{
+      .key = page.key, .title = page.title, .word = worst_word(page.rows), .claim = page.claim};
+  for (const Fact& f : page.card) {
+    if (f.name == "Guarantee") line.guarantee = f.text;
+    if (f.name == "Privacy") line.privacy = f.text;
+  }
+  for (const LeagueRank& r : page.ranks)
+    line.ranks += fmt::format(
+        "{}{} {}", line.ranks.empty() ? "" : ", ", r.board.substr(r.board.find('/') + 1), r.rank);
+  return line;
+}
 
 void claim(std::set<std::string>& taken, const std::string& where, const std::string& name) {
   if (!taken.insert(name).second) reject(where, "file", "'" + name + "'", "a name of its own");
@@ -69,13 +104,12 @@ class Writer {
       : site_(site), folder_(folder), options_(options) {}
 
   template <class Page>
-  void page(const Page& model, const std::string& address, const std::string& html) {
-    const fs::path file = folder_ / address;
+  void page(const Page& model) {
+    const std::string address = address_of(model);
+    const fs::path file = (folder_ / address).replace_extension(".json");
     ensure_writable_folder(file.parent_path());
-    fs::path beside = file;
-    beside.replace_extension(".json");
-    this->file(beside, json_of(model));
-    this->file(file, html);
+    this->file(file, json_of(model));
+    pages_.push_back({address, model_kind(model)});
   }
 
   void table(const plots::Table& t, const fs::path& place) {
@@ -84,9 +118,9 @@ class Writer {
     file(place / (t.id + ".csv"), plots::to_csv(t));
   }
 
-  /// Draws all figures of exhibits, and of claims and the first page, if they are written. \return
-  /// the addresses of those that are there; a figure of an earlier report is no figure of this one
-  std::set<std::string> figures(const std::vector<ExhibitPage>& exhibits, bool whole_site) {
+  /// Draws all figures of exhibits, and of claims and the first page, if they are written. A figure
+  /// of an earlier report is no figure of this one.
+  void figures(const std::vector<ExhibitPage>& exhibits, bool whole_site) {
     std::vector<fs::path> descriptions;
     std::vector<std::string> wanted;
     const auto describe =
@@ -111,13 +145,11 @@ class Writer {
     if (whole_site && !site_.index.forest.empty()) describe(site_.index, "index.html", {"forest"});
     for (const std::string& line : plots::draw_figures(descriptions, options_.formats))
       if (options_.notice) options_.notice(line);
-    std::set<std::string> drawn;
     for (const std::string& file : wanted)
       if (fs::exists(folder_ / file)) {
-        drawn.insert(file);
+        drawn_.push_back(file);
         written.push_back(folder_ / file);
       }
-    return drawn;
   }
 
   void exhibit(const ExhibitPage& e) {
@@ -125,25 +157,24 @@ class Writer {
     ensure_writable_folder(place);
     for (const plots::Table& t : e.tables) table(t, place);
     for (const plots::Table& t : e.details) table(t, place);
-    page(e, address_of(e), exhibit_html(e, site_));
-    std::string about;
-    for (const std::string& t : e.paper_says) about += t + " ";
-    index.add(fmt::format("{}: {}", e.id, e.title), address_of(e), e.finding + ". " + about);
-    for (const plots::Figure& f : e.figures)
-      index.add(
-          f.title.empty() ? f.id : f.title, address_of(e) + "#" + f.id, e.title + " " + f.caption);
-    for (const plots::Table& t : e.tables)
-      index.add(
-          t.title.empty() ? t.id : t.title, address_of(e) + "#" + t.id, e.title + " " + t.caption);
+    page(e);
   }
 
-  void look() {
-    write_file(folder_ / "style.css", style_css());
-    write_file(folder_ / "report.js", report_js());
-    write_file(folder_ / "theme.js", theme_js());
+  /// Has the pages made of what was written. \return the first, or its model
+  fs::path pages() {
+    SiteFile about{.scale = site_.scale,
+                   .version = site_.version,
+                   .addresses = site_.addresses,
+                   .drawn = drawn_,
+                   .pages = pages_};
+    for (const Method& m : site_.methods) about.methods.push_back(m.key);
+    write_file(folder_ / "site.json", model_json(about).dump() + "\n");
+    const std::vector<std::string> reasons = plots::make_pages(folder_);
+    for (const std::string& line : reasons)
+      if (options_.notice) options_.notice(line);
+    return folder_ / (reasons.empty() ? "index.html" : "index.json");
   }
 
-  SearchIndex index;
   std::vector<fs::path> written;
 
  private:
@@ -160,6 +191,8 @@ class Writer {
   const Site& site_;
   const fs::path& folder_;
   const WriteOptions& options_;
+  std::vector<std::string> drawn_;
+  std::vector<PageEntry> pages_;
 };
 
 }  // namespace
@@ -175,55 +208,33 @@ fs::path write_site(Site site, const fs::path& folder, const WriteOptions& optio
     check_id("page", t.id);
     claim(names, "report", t.id);
   }
+  for (ClaimPage& c : site.claims) add_formulas(c.formulas, c.printed);
+  for (TextPage& t : site.texts)
+    for (TextPage::Section& s : t.sections) add_formulas_of_quotations(s.formulas, s.markdown);
   ensure_writable_folder(folder);
   Writer writer(site, folder, options);
-  site.drawn = writer.figures(site.exhibits, true);
+  writer.figures(site.exhibits, true);
   for (const ExhibitPage& e : site.exhibits) writer.exhibit(e);
-  for (const ClaimPage& c : site.claims) {
-    writer.page(c, address_of(c), claim_html(c, site));
-    writer.index.add(fmt::format("{}: {}", c.id, c.place),
-                     address_of(c),
-                     fmt::format("{} · {} {}", c.word, c.reading, c.measured));
-  }
-  if (!site.claims.empty())
-    writer.page(site.claim_list, "claims/list.html", claims_html(site.claim_list, site));
-  for (const PaperPage& p : site.papers) {
-    writer.page(p, address_of(p), paper_html(p, site));
-    writer.index.add(p.name, address_of(p), "paper " + p.key);
-  }
+  for (const ClaimPage& c : site.claims) writer.page(c);
+  if (!site.claims.empty()) writer.page(site.claim_list);
+  for (const PaperPage& p : site.papers) writer.page(p);
+  AlgorithmsPage algorithms;
   for (const AlgorithmPage& a : site.algorithms) {
-    writer.page(a, address_of(a), algorithm_html(a, site));
-    std::string about = a.title;
-    for (const Fact& f : a.card) about += " " + f.text;
-    writer.index.add(a.key, address_of(a), about);
+    writer.page(a);
+    algorithms.algorithms.push_back(line_of(a));
   }
+  ProblemsPage problems;
   for (const ProblemPage& p : site.problems) {
-    writer.page(p, address_of(p), problem_html(p, site));
-    writer.index.add(p.name, address_of(p), fmt::format("problem, {}: {}", p.group, p.summary));
+    writer.page(p);
+    problems.problems.push_back(
+        {p.name, p.group, p.summary, static_cast<int>(p.algorithms.size())});
   }
-  if (site.which) {
-    writer.page(*site.which, "which.html", which_html(*site.which, site));
-    writer.index.add(
-        "Which method?", "which.html", "league nearest cell n d epsilon saddle start question");
-  }
-  for (const TextPage& t : site.texts) {
-    writer.page(t, address_of(t), text_html(t, site));
-    writer.index.add(t.title, address_of(t), t.lead);
-    for (const TextPage::Section& s : t.sections)
-      if (!s.heading.empty())
-        writer.index.add(s.heading, fmt::format("{}#{}", address_of(t), s.id), t.title);
-  }
-  TextPage lists{.id = "algorithms/index", .title = "Algorithms"};
-  if (!site.algorithms.empty()) writer.page(lists, "algorithms/index.html", algorithms_html(site));
-  lists = {.id = "problems/index", .title = "Problems"};
-  if (!site.problems.empty()) writer.page(lists, "problems/index.html", problems_html(site));
-  for (const Highlight& h : site.index.highlights)
-    writer.index.add("Finding", "index.html#findings", h.sentence);
-  writer.look();
-  write_file(folder / "search.js", writer.index.script());
-  writer.page(
-      site.index, "index.html", index_html(site.index, site));  // last: it links to the others
-  return folder / "index.html";
+  if (site.which) writer.page(*site.which);
+  for (const TextPage& t : site.texts) writer.page(t);
+  if (!site.algorithms.empty()) writer.page(algorithms);
+  if (!site.problems.empty()) writer.page(problems);
+  writer.page(site.index);
+  return writer.pages();
 }
 
 std::vector<fs::path> write_exhibit(const ExhibitPage& exhibit,
@@ -246,24 +257,15 @@ std::vector<fs::path> write_exhibit(const ExhibitPage& exhibit,
   check_exhibit(e);
   ensure_writable_folder(folder);
   Writer writer(site, folder, options);
-  writer.look();
-  site.drawn = writer.figures({e}, false);
+  writer.figures({e}, false);
   writer.exhibit(e);
+  if (const fs::path page = writer.pages(); page.extension() == ".html")
+    writer.written.push_back(page);
   return std::move(writer.written);
 }
 
 json description_json(const ExhibitPage& exhibit, const Site& site) {
   return model_with_methods(exhibit, site);
 }
-
-std::string page_html(const IndexPage& page, const Site& site) { return index_html(page, site); }
-std::string page_html(const ClaimPage& page, const Site& site) { return claim_html(page, site); }
-std::string page_html(const ExhibitPage& page, const Site& site) {
-  return exhibit_html(page, site);
-}
-std::string page_html(const AlgorithmPage& page, const Site& site) {
-  return algorithm_html(page, site);
-}
-std::string page_html(const WhichPage& page, const Site& site) { return which_html(page, site); }
 
 }  // namespace dpsosp::report

@@ -5,7 +5,8 @@
 #include <string>
 #include <vector>
 
-/// Figures are drawn by the package for Python, with matplotlib: dpsosp.plots.
+/// Figures and pages are made by the package for Python: dpsosp.plots with matplotlib,
+/// dpsosp.report with Jinja2.
 namespace dpsosp::plots {
 
 /// The folder of the package: that of the installation or of the checkout of the running program;
@@ -24,5 +25,10 @@ int draw_instead(const std::vector<std::string>& words);
 /// drawn from the same data and lie in the user's cache. \return as draw
 std::vector<std::string> draw_figures(const std::vector<std::filesystem::path>& descriptions,
                                       const std::vector<std::string>& formats);
+
+/// Makes the pages of a report from the models in its folder, with `python3 -m dpsosp.report`.
+/// \return empty; or why they were not made, a line each, "pages: ..."
+/// \throws InputError if a file cannot be written
+std::vector<std::string> make_pages(const std::filesystem::path& folder);
 
 }  // namespace dpsosp::plots

@@ -5,15 +5,15 @@
 #include <cstddef>
 #include <map>
 #include <optional>
-#include <set>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "dpsosp/plots/exhibit.hpp"
 
-/// What the pages of a report show, as data. A page is written from its model alone, and the model
-/// is written beside it as JSON. Texts use the markup of plots/markup.hpp, and `code`.
+/// What the pages of a report show, as data. dpsosp.report makes a page from its model, which is
+/// written beside it as JSON; python/dpsosp/report/models.json is the schema. Texts use the markup
+/// of plots/markup.hpp, and `code`.
 namespace dpsosp::report {
 
 /// A claimed exponent and the slope that was measured for it. Where none is claimed, its range and
@@ -167,8 +167,9 @@ struct ClaimPage {
   std::string word{};
   std::string verdict{};
   std::string evidence{};
-  std::string printed{};       ///< the paper's words; formulas in LaTeX between $
-  std::string no_quotation{};  ///< why there are none
+  std::string printed{};  ///< the paper's words; formulas in LaTeX between $
+  std::map<std::string, std::string> formulas{};  ///< these as MathML, by their LaTeX
+  std::string no_quotation{};                     ///< why there are none
   std::string hypotheses{};
   std::string reading{};
   std::string ambiguity{};
@@ -366,8 +367,36 @@ struct TextPage {
     std::vector<Command> commands{};
     std::vector<std::pair<std::string, std::string>> links{};  ///< text, address
     std::string markdown{};
+    std::map<std::string, std::string> formulas{};  ///< of its quotations, as in a claim
   };
   std::vector<Section> sections{};
+};
+
+struct AlgorithmLine {
+  std::string key{};
+  std::string title{};
+  std::string word{};  ///< the worst of its exponents
+  std::string guarantee{};
+  std::string claim{};
+  std::string privacy{};
+  std::string ranks{};  ///< "escape 1, benign 2"
+};
+
+/// The list of all algorithms.
+struct AlgorithmsPage {
+  std::vector<AlgorithmLine> algorithms{};
+};
+
+struct ProblemLine {
+  std::string name{};
+  std::string group{};
+  std::string summary{};
+  int algorithms = 0;  ///< that have runs on it
+};
+
+/// The list of all problems.
+struct ProblemsPage {
+  std::vector<ProblemLine> problems{};
 };
 
 struct Method {
@@ -390,7 +419,21 @@ struct Site {
   std::vector<ProblemPage> problems{};
   std::optional<WhichPage> which{};
   std::vector<TextPage> texts{};
-  std::set<std::string> drawn{};  ///< addresses of the files of figures that are there
+};
+
+struct PageEntry {
+  std::string address{};  ///< "claims/lowy-2024-c1.html"
+  std::string kind{};     ///< of its model: "ClaimPage"
+};
+
+/// What the pages of a report have in common: site.json.
+struct SiteFile {
+  std::string scale{};
+  std::string version{};
+  std::vector<std::string> methods{};  ///< whose places are their colours
+  std::map<std::string, std::string> addresses{};
+  std::vector<std::string> drawn{};  ///< addresses of the files of figures that are there
+  std::vector<PageEntry> pages{};    ///< in the order in which the search lists them
 };
 
 }  // namespace dpsosp::report
