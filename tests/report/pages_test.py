@@ -274,6 +274,15 @@ class Pages(Case):
                         drawn=["claims/smith-2027-c1.svg"])
         self.assertIn('<img src="../claims/smith-2027-c1.svg"', report.page("algorithms/a.html"))
 
+    def test_algorithm_says_its_claims_and_its_ranks_together(self):
+        rank = {"board": "league/escape", "rank": 21, "of": 24, "tuned_rank": 3}
+        row = {"claim": "smith-2027/c1", "word": "confirmed"}
+        made = self.one("AlgorithmPage", {"key": METHOD, "claim": "n", "ranks": [rank], "rows": [row]})
+        standing = made[made.index('<dl class="card standing">'):]
+        standing = Elements(standing[:standing.index("</dl>")]).text
+        self.assertIn("smith-2027/c1 confirmed", standing)
+        self.assertIn("league/escape 21 of 24, tuned 3", standing)
+
     def test_cards_cut_no_name(self):
         arm = "warm start by the exponential mechanism"
         level = "gradient norm of the output, mean over all iterates"
