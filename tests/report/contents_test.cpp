@@ -142,6 +142,16 @@ TEST(WrittenSentences, AreThoseOfFindingsPageAndReadme) {
   EXPECT_EQ(readme.find(fmt::format(" {}. ", number + 1), at), std::string::npos);
 }
 
+std::vector<std::string> titles_of(std::string_view text, const char* form) {
+  std::vector<std::string> titles;
+  const std::string lines(text);
+  const std::regex title(form);
+  for (std::sregex_iterator at(lines.begin(), lines.end(), title), end; at != end; ++at)
+    titles.push_back((*at)[1].str());
+  EXPECT_GE(titles.size(), 5U);
+  return titles;
+}
+
 TEST(Publications, EveryPaperOfAnAlgorithmHasAnEntry) {
   for (const AlgorithmEntry& e : algorithm_registry()) {
     const std::string key = paper_of(e.key);
@@ -152,6 +162,14 @@ TEST(Publications, EveryPaperOfAnAlgorithmHasAnEntry) {
     EXPECT_EQ(entry.find('*'), std::string::npos) << entry;
     EXPECT_EQ(std::ranges::count(entry, '{'), std::ranges::count(entry, '}')) << entry;
   }
+  std::string notes;
+  for (const auto& [page, markdown] : notes_texts()) notes += markdown;
+  notes = std::regex_replace(notes, std::regex(R"(\s+)"), " ");
+  for (const std::string& title : titles_of(publications_bib(), R"(title = \{\{(.*)\}\})"))
+    EXPECT_NE(notes.find(title), std::string::npos) << "docs/papers has another title: " << title;
+  for (const std::string& title : titles_of(citation_cff(), R"re(    title: "(.*)")re"))
+    EXPECT_NE(publications_bib().find("{{" + title + "}}"), std::string_view::npos)
+        << "CITATION.cff has another title: " << title;
   EXPECT_EQ(bibtex_of("liu-talwar-2025"),
             "@misc{liu-talwar-2025,\n"
             "  author = {Daogao Liu and Kunal Talwar},\n"

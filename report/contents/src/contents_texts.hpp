@@ -10,6 +10,7 @@ namespace dpsosp::report {
 
 std::string_view findings_toml();
 std::string_view citation_cff();  ///< CITATION.cff
+std::string_view publications_bib();  ///< docs/papers/publications.bib
 std::string_view pseudocode_toml();
 /// docs/errata.md under "", docs/errata/KEY.md under KEY.
 std::vector<std::pair<std::string_view, std::string_view>> errata_texts();

@@ -27,29 +27,6 @@ std::vector<std::string> lines_of(std::string_view text) {
   return lines;
 }
 
-/// "Authors. *Title.* Venue, arXiv:ID" of a key: a row of the table of baselines, or the first
-/// paragraph of its own page.
-std::string citation_of(std::string_view key) {
-  const std::string row = fmt::format("| `{}/` | ", key);
-  for (const auto& [page, markdown] : notes_texts()) {
-    const std::vector<std::string> lines = lines_of(markdown);
-    for (const std::string& line : lines)
-      if (line.starts_with(row)) return line.substr(row.size(), line.rfind(" |") - row.size());
-    if (page != key) continue;
-    std::string paragraph;
-    for (std::size_t k = 2; k < lines.size() && !lines[k].empty(); ++k)
-      paragraph += (paragraph.empty() ? "" : " ") + lines[k];
-    return paragraph;
-  }
-  return {};
-}
-
-std::string without_end(std::string text) {
-  while (!text.empty() && std::string_view(" .,;").find(text.back()) != std::string_view::npos)
-    text.pop_back();
-  return text;
-}
-
 bool is_numbered(const std::string& line) {
   const std::size_t first = line.find_first_not_of(' ');
   return first != std::string::npos && std::isdigit(static_cast<unsigned char>(line[first])) != 0 &&
@@ -132,28 +109,10 @@ std::vector<std::string> texts(const TomlNode& list) {
 }  // namespace
 
 std::string bibtex_of(std::string_view key) {
-  const std::string citation = citation_of(key);
-  static const std::regex form(R"(^(.*?)[.,]? *(?:\(\d{4}\)[.,]? *)?\*(.*?)\.?\*[.,;]? *(.*)$)");
-  std::smatch parts;
-  if (!std::regex_match(citation, parts, form)) return {};
-  static const std::regex between_authors(", and |, | and ");
-  const std::string authors = std::regex_replace(parts[1].str(), between_authors, " and ");
-  std::string rest = parts[3].str();
-  std::string entry = fmt::format("@misc{{{},\n  author = {{{}}},\n  title = {{{{{}}}}},\n",
-                                  key,
-                                  without_end(authors),
-                                  parts[2].str());
-  static const std::regex arxiv(R"(arXiv:(\d{4}\.\d{4,5}))");
-  std::smatch id;
-  const bool has_arxiv = std::regex_search(rest, id, arxiv);
-  static const std::regex venue(R"(\b([A-Z][A-Za-z]+(?:-[A-Z]+)?) \d{4})");
-  std::smatch where;
-  if (std::regex_search(rest, where, venue))
-    entry += fmt::format("  howpublished = {{{}}},\n", where[1].str());
-  entry += fmt::format("  year = {{{}}}", key.substr(key.rfind('-') + 1));
-  if (has_arxiv)
-    entry += fmt::format(",\n  eprint = {{{}}},\n  archiveprefix = {{arXiv}}", id[1].str());
-  return entry + "\n}";
+  const std::string_view all = publications_bib();
+  const std::size_t begin = all.find(fmt::format("@misc{{{},\n", key));
+  if (begin == std::string_view::npos) return {};
+  return std::string(all.substr(begin, all.find("\n}", begin) + 2 - begin));
 }
 
 std::string bibtex_of_report(std::string_view scale) {

@@ -10,8 +10,8 @@
 /// What docs/papers says of publications and their algorithms.
 namespace dpsosp::report {
 
-/// The publication that a key such as "lowy-2024" stands for, as an entry of BibTeX; empty where
-/// docs/papers names none.
+/// The publication that a key such as "lowy-2024" stands for, as an entry of BibTeX, by
+/// docs/papers/publications.bib; empty where that has none.
 std::string bibtex_of(std::string_view key);
 
 /// A report of this program as an entry of BibTeX, by CITATION.cff. The commit is that of the
