@@ -211,6 +211,17 @@ TEST(Publications, PseudoCodeIsFoundWhereTheTableSays) {
   EXPECT_TRUE(pseudocode_of("wang-ye-xu-2017/dp-gd")[0].lines[0].starts_with("DP-GD("));
 }
 
+TEST(Numbers, AreShortInTexts) {
+  for (const auto& [v, shown] : {std::pair{1000.0, "1000"},
+                                 {4e9, "4·10^{9}"},
+                                 {1e-4, "10^{−4}"},
+                                 {0.001, "0.001"},
+                                 {99999.9, "99999.9"},
+                                 {-2.5e-7, "-2.5·10^{−7}"},
+                                 {0.0, "0"}})
+    EXPECT_EQ(short_number(v), shown);
+}
+
 TEST_F(Contents, NumbersNameTheSweepThatComputesThem) {
   for (const ExhibitPage& e : site_->exhibits)
     EXPECT_TRUE(std::ranges::any_of(e.commands, [](const Command& c) {

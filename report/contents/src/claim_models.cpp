@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <limits>
 #include <set>
 
 #include <fmt/format.h>
@@ -13,6 +14,44 @@ namespace {
 void add_once(std::vector<std::string>& list, const std::string& entry) {
   if (!entry.empty() && std::ranges::find(list, entry) == list.end()) list.push_back(entry);
 }
+
+/// Sizes and budgets of the runs that a claim rests on.
+class RunRange {
+ public:
+  void add(const RunDescription& run, const RunResult* result) {
+    n_.add(static_cast<double>(run.records));
+    if (run.dimension) d_.add(static_cast<double>(*run.dimension));
+    epsilon_.add(run.epsilon);
+    ++all_;
+    simulated_ += result != nullptr && result->privacy.label == PrivacyLabel::simulated;
+  }
+
+  /// "simulated records, n = 4·10^{9} to 4·10^{11}, d = 16, ε = 10^{−4}"; empty of no run.
+  std::string text() const {
+    if (all_ == 0) return {};
+    const char* records = simulated_ == 0      ? ""
+                          : simulated_ == all_ ? "simulated records, "
+                                               : "in part simulated records, ";
+    return records + n_.text("n") + d_.text(", d") + epsilon_.text(", ε");
+  }
+
+ private:
+  struct Range {
+    double low = std::numeric_limits<double>::infinity(), high = -low;
+    void add(double v) {
+      low = std::min(low, v);
+      high = std::max(high, v);
+    }
+    std::string text(const char* name) const {
+      if (low > high) return {};
+      const std::string first = fmt::format("{} = {}", name, short_number(low));
+      return low == high ? first : fmt::format("{} to {}", first, short_number(high));
+    }
+  };
+
+  Range n_, d_, epsilon_;
+  int all_ = 0, simulated_ = 0;
+};
 
 /// The panels of the claim's slopes, with its arms and their guides alone.
 std::optional<plots::Figure> figure_of(const std::vector<Rate>& rates, const Stored& stored) {
@@ -125,11 +164,17 @@ std::vector<ClaimPage> claim_pages_of(const Stored& stored) {
       add_once(p.algorithms, r.algorithm);
       add_once(p.problems, r.problem);
     }
+    RunRange range;
     for (const ClaimedSlope& s : c.slopes) {
       const auto sweep = stored.sweeps().find(s.sweep);
       if (sweep == stored.sweeps().end()) continue;
-      for (const Part& part : sweep->second.parts)
-        if (part.name == s.part && !part.note.empty()) add_once(p.notes, part.note);
+      for (const Part& part : sweep->second.parts) {
+        if (part.name != s.part) continue;
+        if (!part.note.empty()) add_once(p.notes, part.note);
+        for (const Cell& cell : cells_of(sweep->second, part))
+          if (sweep->second.arms[cell.arm].name == s.arm && !cell.runs.empty())
+            range.add(cell.first_run(), stored.runs().result(cell.runs.front()));
+      }
     }
     if (const Predicate* predicate = stored.claims().predicate_of(c.id)) {
       for (const JobCell& cell :
@@ -140,6 +185,7 @@ std::vector<ClaimPage> claim_pages_of(const Stored& stored) {
           if (run == nullptr) continue;
           add_once(p.algorithms, run->algorithm);
           add_once(p.problems, run->problem);
+          range.add(*run, stored.runs().result(job));
           break;
         }
       }
@@ -148,6 +194,7 @@ std::vector<ClaimPage> claim_pages_of(const Stored& stored) {
         p.commands.push_back({"Its runs", "./run reproduce " + predicate->exhibit});
       }
     }
+    p.runs = range.text();
     for (const std::string& sweep : sweeps)
       p.commands.push_back({"The runs of " + sweep, "./run dpsosp sweep " + sweep});
     p.commands.push_back(

@@ -2,6 +2,7 @@
 #include "stored.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 
 #include <fmt/format.h>
@@ -82,11 +83,31 @@ Rate rate_of(const Slope& s,
   return r;
 }
 
+std::string short_number(double v) {
+  constexpr double least = 1e-3, most = 1e5;  // those between are written in full
+  if (v == 0 || !std::isfinite(v) || (std::abs(v) >= least && std::abs(v) < most))
+    return fmt::format("{:g}", v);
+  const std::string digits = fmt::format("{:.2e}", v);
+  const std::size_t e = digits.find('e');
+  const int exponent = std::stoi(digits.substr(e + 1));
+  const std::string mantissa = fmt::format("{:g}", std::stod(digits.substr(0, e)));
+  return fmt::format("{}10^{{{}{}}}",
+                     mantissa == "1" ? "" : mantissa + "·",
+                     exponent < 0 ? "−" : "",
+                     std::abs(exponent));
+}
+
 std::string setting_of(const Arm& arm) {
   std::string setting = fmt::format("{} on {}", arm.name, arm.spec.problem);
   if (arm.spec.dimension) setting += fmt::format(", d = {}", *arm.spec.dimension);
-  if (arm.spec.records > 0) setting += fmt::format(", n = {}", arm.spec.records);
-  return setting + fmt::format(", ε = {:g}, δ = {:g}", arm.spec.epsilon, arm.spec.delta);
+  if (arm.spec.records > 0)
+    setting += fmt::format(", n = {}", short_number(static_cast<double>(arm.spec.records)));
+  setting +=
+      fmt::format(", ε = {}, δ = {}", short_number(arm.spec.epsilon), short_number(arm.spec.delta));
+  const auto sampling = arm.spec.problem_settings.find("sampling");
+  const bool simulated = sampling != arm.spec.problem_settings.end() &&
+                         (sampling->second == "whole" || sampling->second == "stream");
+  return simulated ? setting + ", simulated records" : setting;
 }
 
 Stored::Stored(const Reproduced& reproduced, const Collection& collection)

@@ -64,7 +64,10 @@ Rate rate_of(const Slope& slope,
              const std::optional<ClaimedExponent>& claimed,
              const std::string& sweep,
              const Arm* arm);
-/// "DP-SPIDER on double-well, d = 4, n = 1000, ε = 1, δ = 1e-06"
+/// "1000", "4·10^{9}", "10^{−4}"
+std::string short_number(double v);
+/// "DP-SPIDER on double-well, d = 4, n = 10^{6}, ε = 1, δ = 10^{−6}"; and that records are
+/// simulated, where they are
 std::string setting_of(const Arm& arm);
 
 std::string paper_of(std::string_view id);  ///< "xu-2026" of "xu-2026/x1"

@@ -59,7 +59,7 @@ DPSOSP_MEMBERS(ClaimsPage, claims);
 DPSOSP_MEMBERS(Command, what, command);
 DPSOSP_MEMBERS(ExhibitPage, id, folder, paper, paper_key, title, finding, notice, summary, paper_says, algorithms,
                differences, figures, tables, details, rates, forest, claims, commands, files);
-DPSOSP_MEMBERS(ClaimPage, id, paper, place, word, verdict, evidence, printed, formulas, no_quotation,
+DPSOSP_MEMBERS(ClaimPage, id, paper, place, word, verdict, evidence, runs, printed, formulas, no_quotation,
                hypotheses, reading, ambiguity, measure, expected, holds_if, instead, measured,
                reason, reference, stands, change, objection, answer, changed, open, rates, notes,
                figure, commands, exhibits, algorithms, problems, previous, next);

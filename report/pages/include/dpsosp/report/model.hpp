@@ -167,6 +167,7 @@ struct ClaimPage {
   std::string word{};
   std::string verdict{};
   std::string evidence{};
+  std::string runs{};     ///< sizes and budgets of those that it rests on
   std::string printed{};  ///< the paper's words; formulas in LaTeX between $
   std::map<std::string, std::string> formulas{};  ///< these as MathML, by their LaTeX
   std::string no_quotation{};                     ///< why there are none
