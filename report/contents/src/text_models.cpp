@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <limits>
 #include <map>
 #include <set>
 #include <unordered_map>
@@ -209,16 +210,30 @@ std::vector<TextPage> text_pages_of(const Stored& stored, const Site& site) {
     plots::Table t{.id = "rank-of-each", .title = "Ranks", .row_header = "algorithm"};
     t.caption =
         "Rank among those that ran, and the geometric mean over cells of the median over the best "
-        "one.";
+        "one, sorted by the first column.";
     std::vector<std::string> boards;
-    for (const AlgorithmPage& a : site.algorithms)
-      for (const LeagueRank& r : a.ranks)
-        if (std::ranges::find(boards, r.board) == boards.end()) boards.push_back(r.board);
-    for (const std::string& b : boards)
-      t.column_groups.push_back({b, {"tuned: rank", "ratio", "as scheduled: rank", "ratio"}});
+    for (const LeagueBoard& b : stored.boards()) {
+      boards.push_back(b.id);
+      t.column_groups.push_back({b.id, {"tuned: rank", "ratio", "as scheduled: rank", "ratio"}});
+      t.caption += fmt::format(
+          " {}: {}, d = {}, {} cells of n and ε, {} seeds, each with data of "
+          "its own.",
+          b.id,
+          b.problem,
+          b.dimension,
+          b.cells.size(),
+          b.cells.empty() ? 0 : b.cells.front().start.size());
+    }
+    // Who has no rank there comes last.
+    std::vector<AlgorithmPage> algorithms = site.algorithms;
+    std::erase_if(algorithms, [](const AlgorithmPage& a) { return a.ranks.empty(); });
+    std::ranges::stable_sort(algorithms, {}, [&](const AlgorithmPage& a) {
+      const auto first = std::ranges::find(a.ranks, boards.front(), &LeagueRank::board);
+      return first == a.ranks.end() || first->tuned_rank == 0 ? std::numeric_limits<int>::max()
+                                                              : first->tuned_rank;
+    });
     plots::RowGroup rows;
-    for (const AlgorithmPage& a : site.algorithms) {
-      if (a.ranks.empty()) continue;
+    for (const AlgorithmPage& a : algorithms) {
       plots::Row row{.label = a.key};
       for (const std::string& b : boards) {
         const auto r = std::ranges::find(a.ranks, b, &LeagueRank::board);
@@ -236,8 +251,12 @@ std::vector<TextPage> text_pages_of(const Stored& stored, const Site& site) {
     TextPage::Section s{.id = "ranks", .heading = "Ranks", .tables = {t}};
     const Reproduced& all = stored.reproduced();
     for (std::size_t k = 0; k < all.exhibits.size(); ++k)
-      if (all.entries[k]->id.starts_with("league/"))
+      if (const std::string& id = all.entries[k]->id; id.starts_with("league/")) {
         s.links.emplace_back(all.entries[k]->title, all.exhibits[k].id + "/index.html");
+        if (std::ranges::find(boards, id) == boards.end())
+          s.paragraphs.push_back(
+              fmt::format("{} has no column: {}.", id, all.exhibits[k].verdict.text));
+      }
     s.links.emplace_back("Which method for my n, d and ε?", "which.html");
     if (!boards.empty())
       pages.push_back({.id = "league", .title = "League", .lead = league.lead, .sections = {s}});
