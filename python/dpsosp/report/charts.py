@@ -7,7 +7,7 @@ import textwrap
 from types import SimpleNamespace as Model
 from typing import Any, Callable, Iterable, Optional, Sequence
 
-from .text import interval, is_claimed, power_of_ten, rate_text, short_number, signed
+from .text import interval, is_claimed, parts_of, power_of_ten, rate_text, short_number, signed
 
 COLOURS, SHAPES = 12, 4  # of the style sheet and of the drawings
 FEW = 24  # points of a curve that has a mark and a bar at each
@@ -109,7 +109,7 @@ def _forest_cell(c: Model, r: Optional[Model]) -> Model:
     cell = Model(column=c, rate=r, marks=None, off=None)
     if r is None:
         return cell
-    cell.tip = f"{rate_text(r)}\n{r.word} · {r.verdict} · {r.bound}\n{r.metric}"
+    cell.tip = f"{rate_text(r)}\n{r.word}. {parts_of(r)}\n{r.metric}"
     cell.zone = [c.at(r.zone_low), c.at(r.zone_high)]
     if r.value is not None:
         away = deviation(r, r.value)
@@ -132,19 +132,26 @@ def _deviations(left: float, width: float, most: float) -> Callable[[float], flo
 def intervals(rates: Sequence[Model]) -> Model:
     """Measured minus claimed, with zones and plans; a row a rate."""
     most = _widest(rates)
-    at = _deviations(120, 220, most)
-    rows = []
-    for k, r in enumerate(rates):
-        row = Model(y=20 + 36 * k, label=f"{cut(r.arm, 15)} in {r.axis}", word=r.word, shown=None, plan=None)
+    at = _deviations(160, 170, most)
+    rows, end = [], 2
+    for r in rates:
+        label = textwrap.wrap(f"{r.arm} in {r.axis}", 21, break_long_words=False)
+        high = max(36, 14 * len(label) + 8)
+        y, end = end + high // 2, end + high
+        row = Model(y=y, label=[(y + 11 + 14 * i - 7 * len(label), line) for i, line in enumerate(label)], word=r.word,
+                    shown=None, plan=None)
         if r.value is not None and is_claimed(r):
             row.zone = sorted(at(deviation(r, v)) for v in (r.zone_low, r.zone_high))
             row.low, row.at, row.high = (at(deviation(r, v)) for v in (r.low, r.value, r.high))
             row.plan = None if r.plan is None else at(deviation(r, r.plan))
             row.shown = f"{signed(r.value)} {interval(r.low, r.high)}"
         rows.append(row)
-    ticks = [t for t in (-0.5, -0.2, -0.05, 0.0, 0.05, 0.2, 0.5) if abs(t) <= most and not (t and most > 8 * abs(t))]
-    return Model(rows=rows, height=44 + 36 * len(rates), zero=at(0),
-                 ticks=[(at(t), signed(t, 2) if t else "claimed") for t in ticks])
+    return Model(rows=rows, height=end + 42, zero=at(0), ticks=_deviation_ticks(at, most, "claimed"))
+
+
+def _deviation_ticks(at: Callable[[float], float], most: float, zero: str) -> list[tuple[float, str]]:
+    tick = max(t for t in (0.05, 0.1, 0.2, 0.4) if t <= most)
+    return [(at(t), signed(t, 2) if t else zero) for t in (-tick, 0.0, tick)]
 
 
 def small_intervals(rates: Sequence[Model]) -> Model:
@@ -160,15 +167,14 @@ def small_intervals(rates: Sequence[Model]) -> Model:
         fresh = not rows or rows[-1].arm != r.arm
         if fresh:
             y += 15 + 12 * max(0, len(lines) - 1)
-            lines = textwrap.wrap(r.arm, 16, break_long_words=False)
+            lines = textwrap.wrap(r.arm, 15, break_long_words=False)
         rows.append(Model(arm=r.arm, fresh=fresh, lines=[(y + 4 + 12 * k, line) for k, line in enumerate(lines)], y=y,
                           algorithm=r.algorithm,
                           tip=f"{r.arm}\n{rate_text(r)}", shape="nde".index(axis_class(r.axis)),
                           low=at(deviation(r, r.low)), at=at(deviation(r, r.value)), high=at(deviation(r, r.high))))
     y += 12 * max(0, len(lines) - 1)
-    tick = 0.05 if most < 0.09 else 0.1 if most < 0.2 else 0.2
     return Model(rows=rows, y=y, height=y + 52, left=116, right=236, zero=at(0),
-                 ticks=[(at(t), signed(t, 2) if t else "0") for t in (-tick, 0.0, tick)])
+                 ticks=_deviation_ticks(at, most, "0"))
 
 
 # --- panels -----------------------------------------------------------------------------------------------------------
@@ -356,7 +362,7 @@ def rank(place: Model, algorithm: str) -> Model:
 
     return Model(ticks=[(at(t), f"{t}×") for t in (1, 2, 5, 10, 20)],
                  marks=[Model(key=key, own=key == algorithm, at=at(ratio),
-                              tip=f"{key}\n{ratio:.2f} times the best, geometric mean over cells")
+                              tip=f"{key}\n{short_number(ratio)} times the best, geometric mean over cells")
                         for key, ratio in place.all])
 
 

@@ -163,32 +163,35 @@
     });
   }
   function cellText(cell) { return cell.textContent.replace(/\s+/g, " ").trim(); }
-  /* A label a column: of two rows of heads the upper one goes before the lower. */
+  /* Columns: of two rows of heads the label of the upper one goes before that of the lower. */
   function heads(table) {
-    var upper = table.tHead.rows[0].cells, lower = table.tHead.rows[1], next = 0, labels = [];
-    [].slice.call(upper).forEach(function (cell) {
-      if (cell.hidden) return;
-      if (!lower || cell.rowSpan > 1) { labels.push(cellText(cell)); return; }
-      for (var k = 0; k < cell.colSpan; ++k) labels.push(cellText(cell) + ": " + cellText(lower.cells[next++]));
+    var lower = table.tHead.rows[1], next = 0, list = [];
+    [].slice.call(table.tHead.rows[0].cells).forEach(function (cell) {
+      if (!lower || cell.rowSpan > 1) { list.push({ th: cell, label: cellText(cell) }); return; }
+      for (var k = 0; k < cell.colSpan; ++k) {
+        var th = lower.cells[next++];
+        list.push({ th: th, label: cellText(cell) + ": " + cellText(th) });
+      }
     });
-    return labels;
+    return list;
   }
-  function dataRows(table) {
-    return all("tbody tr", table).filter(function (row) {
-      return !row.classList.contains("below") && !row.classList.contains("group");
+  /* What is shown of a table. Columns that a page is too narrow for stand below their row, by name. */
+  function grid(table) {
+    var list = blocks(table).filter(function (b) { return !b[0].hidden && !b[0].classList.contains("group"); });
+    var more = list.map(function (block) {
+      var found = {};
+      block.slice(1).forEach(function (row) {
+        all(".more>span", row).forEach(function (item) { found[cellText(item.firstChild)] = cellText(item.lastChild); });
+      });
+      return found;
     });
-  }
-  /* What is shown of a table, whose columns may be set in several parts. */
-  function grid(parts) {
-    var rows = [heads(parts[0])].concat(dataRows(parts[0]).map(function (row) {
-      return row.hidden ? null : [].slice.call(row.cells).filter(function (c) { return !c.hidden; }).map(cellText);
-    }));
-    parts.slice(1).forEach(function (part) {
-      [heads(part)].concat(dataRows(part).map(function (row) {
-        return [].slice.call(row.cells).map(cellText);
-      })).forEach(function (cells, k) { if (rows[k]) rows[k] = rows[k].concat(cells.slice(1)); });
-    });
-    return rows.filter(Boolean);
+    var names = Object.keys(Object.assign.apply(null, [{}].concat(more)));
+    function shown(cell) { return !cell.hidden; }
+    return [heads(table).filter(function (h) { return shown(h.th); }).map(function (h) { return h.label; }).concat(names)]
+      .concat(list.map(function (block, k) {
+        return [].slice.call(block[0].cells).filter(shown).map(cellText)
+          .concat(names.map(function (name) { return more[k][name] || "–"; }));
+      }));
   }
   var formats = {
     CSV: function (rows) {
@@ -211,11 +214,9 @@
     }
   };
   all("table[data-sort]").forEach(function (table) {
-    var section = table.closest("section.table"), parts = section ? all("table.t", section) : [table];
-    if (parts[0] !== table) return;
-    var top = table.tHead.rows[0], simple = table.tHead.rows.length === 1 && parts.length === 1;
-    if (simple) all("th", top).forEach(function (th, column) {
-      var button = make("button", { type: "button" });
+    var columns = heads(table);
+    columns.forEach(function (head, column) {
+      var th = head.th, button = make("button", { type: "button" });
       while (th.firstChild) button.appendChild(th.firstChild);
       th.appendChild(button);
       button.onclick = function () {
@@ -230,21 +231,18 @@
     var filter = make("input", { type: "search", placeholder: "filter rows", "aria-label": "Filter the rows of this table" });
     filter.oninput = function () {
       var words = filter.value.toLowerCase().split(/\s+/).filter(Boolean);
-      var others = parts.slice(1).map(dataRows), place = 0;
       blocks(table).forEach(function (block) {
         if (block[0].classList.contains("group")) return;
-        var rows = block.concat(others.map(function (list) { return list[place]; }));
-        var text = rows.map(cellText).join(" ").toLowerCase();
+        var text = block.map(cellText).join(" ").toLowerCase();
         var hidden = !words.every(function (w) { return text.indexOf(w) >= 0; });
-        rows.forEach(function (row) { row.hidden = hidden; });
-        ++place;
+        block.forEach(function (row) { row.hidden = hidden; });
       });
     };
     tools.appendChild(filter);
-    if (simple && top.cells.length > 3) {
+    if (table.tHead.rows.length === 1 && columns.length > 3) {
       var menu = make("details", { "class": "menu" }), list = make("div");
       menu.appendChild(make("summary", {}, "columns"));
-      all("th", top).forEach(function (th, column) {
+      columns.forEach(function (head, column) {
         if (column === 0) return;
         var label = make("label"), box = make("input", { type: "checkbox" });
         box.checked = true;
@@ -254,7 +252,7 @@
           });
         };
         label.appendChild(box);
-        label.appendChild(doc.createTextNode(" " + cellText(th)));
+        label.appendChild(doc.createTextNode(" " + head.label));
         list.appendChild(label);
       });
       menu.appendChild(list);
@@ -262,7 +260,7 @@
     }
     Object.keys(formats).forEach(function (name) {
       var button = make("button", { type: "button" }, "copy " + name);
-      button.onclick = function () { copy(formats[name](grid(parts)), button); };
+      button.onclick = function () { copy(formats[name](grid(table)), button); };
       tools.appendChild(button);
     });
     var frame = table.closest(".tw");

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How a table is set on a page: headline words stand in the second column, long texts below their row, and columns
-that are too many side by side in several tables below each other."""
+"""How a table is set on a page: headline words stand in the second column, long texts below their row, and so do the
+columns that a page is too narrow for."""
 from __future__ import annotations
 
 from types import SimpleNamespace as Model
@@ -13,21 +13,22 @@ PAGE = 158  # what fits beside each other, in characters of a table's size and t
 EMPTY = "–"
 
 
-def layout(table: Model) -> list[list[Model]]:
-    """The columns, as they are set side by side."""
+def layout(table: Model) -> Model:
+    """The columns that stand side by side; below each row its long texts, each in a line, and what else is too wide.
+
+    Columns of one group stand together, but for words.
+    """
     columns = _columns(table)
     labels = [len(flat(row.label)) for row in _rows(table)]
-    label = max([_longest_word(table.row_header), *(min(n, 34) for n in labels)]) + 2
-    chunks: list[list[Model]] = [[]]
-    width = label
+    width = max([_longest_word(table.row_header), *(min(n, 34) for n in labels)]) + 2
+    beside: list[Model] = []
+    more: list[Model] = []
     for c in [c for c in columns if c.word] + [c for c in columns if not c.word and not c.below]:
-        own = 14 if c.word and c.below else c.width
-        if chunks[-1] and width + own > PAGE:
-            chunks.append([])
-            width = label
-        chunks[-1].append(c)
-        width += own
-    return chunks
+        width += 14 if c.word and c.below else c.width
+        (more if more or beside and width > PAGE else beside).append(c)
+    while more and more[0].group and beside[-1].group == more[0].group != beside[0].group and not beside[-1].word:
+        more.insert(0, beside.pop())
+    return Model(columns=beside, below=_below(columns), more=more)
 
 
 def heads(columns: Sequence[Model]) -> list[Model]:
@@ -41,16 +42,10 @@ def heads(columns: Sequence[Model]) -> list[Model]:
     return found
 
 
-def below(table: Model) -> list[Model]:
-    """The columns whose texts stand below their row; a lone one has no heading there."""
-    columns = [c for c in _columns(table) if c.below]
-    for c in columns:
-        c.headed = len(columns) > 1 or c.word
-    return columns
-
-
-def says(cell: Model) -> bool:
-    return isinstance(cell.content, str) and cell.content not in ("", EMPTY)
+def said(row: Model, columns: Sequence[Model]) -> list[tuple[Model, Model]]:
+    """Those in which the row says something, with its cells."""
+    cells = [(c, row.cells[c.index]) for c in columns]
+    return [(c, cell) for c, cell in cells if cell.labels or cell.content not in (None, "", EMPTY)]
 
 
 def notes(table: Model) -> list[str]:
@@ -108,7 +103,7 @@ def _columns(table: Model) -> list[Model]:
     for k, (group, label) in enumerate(named):
         cells = [row.cells[k] for row in _rows(table)]
         c = Model(index=k, group=group, label=label,
-                  numeric=any(is_number(cell) or is_spread(cell) for cell in cells),
+                  numeric=any(is_number(cell) or is_spread(cell) for cell in cells) or _counts(cells),
                   below=any(isinstance(cell.content, str) and len(cell.content) > LONG_TEXT for cell in cells),
                   word=any(word_class(label.text.split(" (")[0]) for cell in cells for label in cell.labels),
                   width=max(_longest_word(label), 3))
@@ -116,6 +111,20 @@ def _columns(table: Model) -> list[Model]:
             c.width = max([c.width, *map(_width, cells)]) + 2
         columns.append(c)
     return columns
+
+
+def _counts(cells: Sequence[Model]) -> bool:
+    """Whether all are whole numbers, or missing."""
+    texts = {cell.content for cell in cells if isinstance(cell.content, str)} - {EMPTY}
+    return bool(texts) and all(text.isdecimal() for text in texts)
+
+
+def _below(columns: Sequence[Model]) -> list[Model]:
+    """The columns whose texts stand below their row; a lone one has no heading there."""
+    found = [c for c in columns if c.below]
+    for c in found:
+        c.headed = len(found) > 1 or c.word
+    return found
 
 
 def _width(cell: Model) -> int:

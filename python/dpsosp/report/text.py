@@ -85,6 +85,11 @@ def rate_text(rate: Model) -> str:
     return f"{start}, measured {signed(rate.value)} {interval(rate.low, rate.high)}"
 
 
+def parts_of(rate: Model) -> str:
+    """What its headline word is made of: "Exponent: as claimed; bound: below the promise" """
+    return "; ".join(f"{part}: {said}" for part, said in (("Exponent", rate.verdict), ("bound", rate.bound)) if said)
+
+
 def power_of_ten(e: int) -> str:
     return "10" + str(e).translate(str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹"))
 
