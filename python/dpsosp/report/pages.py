@@ -16,7 +16,6 @@ from . import charts, models, tables, text
 
 HERE = pathlib.Path(__file__).parent
 LOOK = ("style.css", "report.js", "theme.js")
-DIGESTS = ".digests"  # of what each page was made from
 TEMPLATES = {"IndexPage": "index", "ClaimsPage": "claims", "ClaimPage": "claim", "ExhibitPage": "exhibit",
              "PaperPage": "paper", "AlgorithmPage": "algorithm", "AlgorithmsPage": "algorithms",
              "ProblemPage": "problem", "ProblemsPage": "problems", "WhichPage": "which", "TextPage": "text"}
@@ -36,15 +35,13 @@ def make(folder: pathlib.Path) -> Iterator[str]:
     whole = site.whole
     for name in LOOK:
         _write(folder / name, (HERE / name).read_text(encoding="utf-8"))
-    before = _json(folder / DIGESTS, {})
-    digests = {address: site.digest(address) for address in site.kinds}
     for address in site.kinds:
-        if before.get(address) != digests[address] or not (folder / address).is_file():
-            _write(folder / address, site.html(address))
+        mark = f"<!-- made from {site.digest(address)} -->\n"
+        if not _ends_with(folder / address, mark.encode()):
+            _write(folder / address, site.html(address) + mark)
             yield address
     if whole:
         _write(folder / "search.js", f"var INDEX={json.dumps(list(search(site)), ensure_ascii=False)};\n")
-    _write(folder / DIGESTS, json.dumps(digests))
 
 
 class Site:
@@ -178,12 +175,19 @@ def _entries(site: Site) -> Iterator[tuple[str, str, str]]:
             yield "Finding", f"{at}#findings", h.sentence
 
 
-def _json(file: pathlib.Path, default: Any = None) -> Any:
+def _ends_with(file: pathlib.Path, end: bytes) -> bool:
+    try:
+        with file.open("rb") as content:
+            content.seek(-len(end), 2)
+            return content.read() == end
+    except OSError:
+        return False
+
+
+def _json(file: pathlib.Path) -> Any:
     try:
         return json.loads(file.read_text(encoding="utf-8"))
     except (OSError, ValueError) as e:
-        if default is not None:
-            return default
         raise models.Invalid(f"{file}: {e.strerror if isinstance(e, OSError) else e}") from None
 
 
