@@ -40,4 +40,17 @@ double hypotenuse(double x, double y) {
   return corrected_root(large, small);
 }
 
+Vector norms_beside(const Vector& u) {
+  Vector squares = Vector::Zero(u.size());
+  double before = 0, after = 0;
+  for (Index j = 0; j < u.size(); ++j) {
+    const Index k = u.size() - 1 - j;
+    squares[j] += before;
+    squares[k] += after;
+    before += u[j] * u[j];
+    after += u[k] * u[k];
+  }
+  return squares.cwiseSqrt();
+}
+
 }  // namespace dpsosp

@@ -3,6 +3,7 @@
 
 #include <utility>
 
+#include "dpsosp/trusted/kind_sums.hpp"
 #include "dpsosp/trusted/row_sums.hpp"
 
 namespace dpsosp {
@@ -14,6 +15,12 @@ std::unique_ptr<const Records> PrivateRecords::projected(const Matrix& map, doub
 std::unique_ptr<const PrivateRecords> admit(RowLoss loss, RecordTable table) {
   return std::unique_ptr<const PrivateRecords>(
       new PrivateRecords(std::make_unique<const RowSums>(std::move(loss), std::move(table))));
+}
+
+std::unique_ptr<const PrivateRecords> admit(std::unique_ptr<const KindLoss> loss,
+                                            RecordTable table) {
+  return std::unique_ptr<const PrivateRecords>(
+      new PrivateRecords(std::make_unique<const KindSums>(std::move(loss), std::move(table))));
 }
 
 }  // namespace dpsosp

@@ -20,9 +20,6 @@
 namespace dpsosp {
 namespace {
 
-// Where a column cancels the common part almost, their sums must not be made apart: they would be
-// rounded by more than the limit.
-constexpr double most_cancelled = 0x1p20;
 // Below this limit the squares of a vector as long could underflow.
 constexpr double least_limit = 1e-140;
 

@@ -7,31 +7,12 @@
 
 #include "dpsosp/core/stream.hpp"
 #include "dpsosp/problems/last.hpp"
+#include "dpsosp/trusted/kind_sums.hpp"
 
 namespace dpsosp {
 namespace {
 
-class ListedValues final : public Multiplicity<Records> {
- public:
-  ListedValues(Index count, std::vector<std::int32_t> values)
-      : count_(count), values_(std::move(values)) {}
-
-  Index size() const override { return std::ssize(values_); }
-  std::vector<Index> of(const BatchView& batch) const override {
-    std::vector<Index> counts(static_cast<std::size_t>(count_), 0);
-    for (Index k = 0; k < batch.size(); ++k) {
-      const auto record = static_cast<std::size_t>(batch[k]);
-      ++counts[static_cast<std::size_t>(values_[record])];
-    }
-    return counts;
-  }
-
- private:
-  Index count_;
-  std::vector<std::int32_t> values_;
-};
-
-class SimulatedValues final : public Multiplicity<SimulatedSums> {
+class SimulatedValues final : public Multiplicity {
  public:
   SimulatedValues(std::string problem,
                   const FiniteLaw& law,
@@ -85,7 +66,7 @@ class SimulatedValues final : public Multiplicity<SimulatedSums> {
 class SumsOfValues final : public AnsweredBy<SimulatedSums> {
  public:
   SumsOfValues(std::unique_ptr<const ClippedSums> of_columns,
-               std::unique_ptr<const Multiplicity<SimulatedSums>> multiplicity)
+               std::unique_ptr<const Multiplicity> multiplicity)
       : AnsweredBy(std::move(of_columns)), multiplicity_(std::move(multiplicity)) {}
 
   Index size() const override { return multiplicity_->size(); }
@@ -96,7 +77,7 @@ class SumsOfValues final : public AnsweredBy<SimulatedSums> {
             std::make_shared<const std::vector<Index>>(multiplicity_->of(batch))};
   }
 
-  std::unique_ptr<const Multiplicity<SimulatedSums>> multiplicity_;
+  std::unique_ptr<const Multiplicity> multiplicity_;
 };
 
 std::vector<std::int32_t> drawn_list(const FiniteLaw& law,
@@ -130,11 +111,6 @@ std::vector<std::int32_t> drawn_list(const FiniteLaw& law,
 }
 
 }  // namespace
-
-std::unique_ptr<const Multiplicity<Records>> listed_values(Index count,
-                                                           std::vector<std::int32_t> values) {
-  return std::make_unique<ListedValues>(count, std::move(values));
-}
 
 DrawnValues draw_values(std::string problem,
                         const FiniteLaw& law,
@@ -170,8 +146,20 @@ Vector shares(const std::vector<Index>& counts, Index n) {
 
 std::unique_ptr<const SimulatedSums> sums_of_values(
     std::unique_ptr<const ClippedSums> of_columns,
-    std::unique_ptr<const Multiplicity<SimulatedSums>> multiplicity) {
+    std::unique_ptr<const Multiplicity> multiplicity) {
   return std::make_unique<SumsOfValues>(std::move(of_columns), std::move(multiplicity));
+}
+
+void set_records(std::unique_ptr<const KindLoss> loss,
+                 std::shared_ptr<const RecordColumns> values,
+                 DrawnValues drawn,
+                 Problem& problem) {
+  if (!drawn.simulated)
+    problem.records = admit(std::move(loss), RecordTable(std::move(values), std::move(drawn.list)));
+  else
+    problem.simulated = sums_of_values(
+        std::make_unique<const KindSums>(std::move(loss), RecordTable(std::move(values))),
+        std::move(drawn.simulated));
 }
 
 }  // namespace dpsosp

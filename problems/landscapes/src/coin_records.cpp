@@ -8,211 +8,95 @@
 #include "bump.hpp"
 #include "dpsosp/core/stream.hpp"
 #include "dpsosp/problems/problem.hpp"
-#include "dpsosp/trusted/clip.hpp"
+#include "dpsosp/trusted/private_records.hpp"
 
 namespace dpsosp {
 namespace {
 
-/// What one tail contributes to a sum, and what it is weighed by.
-struct Share {
-  Vector v;
-  double bound;
-  /// ‖v‖ over the length of the direction. Between points that nearly agree the difference is
-  /// rounding, which no bound knows of.
-  double reached = 0;
-};
-
-Share by_norm(Vector v) {
-  const double norm = v.norm();
-  return {std::move(v), norm};
+/// Of records whose one tail adds v.
+KindShares of_one(Index j, const Vector& v) {
+  KindShares made{.flags = {j}, .vectors = Matrix::Zero(v.size(), 2)};
+  made.vectors.col(1) = v;
+  return made;
 }
 
-/// Sums over the two coins that a query meets: x's, and that of the point it is compared with. The
-/// contribution of a record is the sum of the shares of those among the two that are tails.
-template <class Sums>
-class CoinSums : public Sums {
+/// Of records that add v where coin j is tails, and w where coin l is.
+KindShares of_both(Index j, const Vector& v, Index l, const Vector& w) {
+  if (j == l) return of_one(j, v + w);
+  KindShares made{.flags = {j, l}, .vectors = Matrix::Zero(v.size(), 4)};
+  made.vectors.col(1) = v;
+  made.vectors.col(2) = w;
+  made.vectors.col(3) = v + w;
+  return made;
+}
+
+class SimulatedFlips final : public SimulatedSums {
  public:
-  explicit CoinSums(const CoinCells& cells) : cells_(cells) {}
+  SimulatedFlips(const CoinCells& cells, const SimulatedCoins& coins)
+      : loss_(cells), coins_(coins) {}
+
+  Index size() const override { return coins_.records; }
+  bool has_second_order() const override { return true; }
 
   ClipReport add_gradients(const Point& point,
                            Block block,
                            const BatchView& batch,
                            double limit,
-                           VectorRef out) const final {
+                           VectorRef out) const override {
     check_minimisation("coins", block);
-    const Index j = cells_.find(point.x);
-    return add_one(batch, j, by_norm(-cells_.slope(point.x, j)), limit, out);
+    return add(loss_.gradients(point, nullptr), batch, limit, out);
   }
-
   ClipReport add_gradient_differences(const Point& point,
                                       const Point& previous,
                                       Block block,
                                       const BatchView& batch,
                                       double limit,
-                                      VectorRef out) const final {
+                                      VectorRef out) const override {
     check_minimisation("coins", block);
-    const Index j = cells_.find(point.x), l = cells_.find(previous.x);
-    return add_norms(
-        batch, j, -cells_.slope(point.x, j), l, cells_.slope(previous.x, l), limit, out);
+    return add(loss_.gradients(point, &previous), batch, limit, out);
   }
-
   ClipReport add_loss_differences(const Point& point,
                                   const Point& centre,
                                   const BatchView& batch,
                                   double limit,
-                                  double& out) const final {
-    const Index j = cells_.find(point.x), l = cells_.find(centre.x);
-    Eigen::Map<Vector> sum(&out, 1);
-    return add_norms(batch,
-                     j,
-                     Vector::Constant(1, -cells_.height(point.x, j)),
-                     l,
-                     Vector::Constant(1, cells_.height(centre.x, l)),
-                     limit,
-                     sum);
+                                  double& out) const override {
+    return add(loss_.losses(point, centre), batch, limit, Eigen::Map<Vector>(&out, 1));
   }
-
-  bool has_second_order() const final { return true; }
-
   ClipReport add_hessian_products(const Point& point,
                                   ConstVectorRef v,
                                   const BatchView& batch,
                                   double limit,
-                                  VectorRef out) const final {
-    const Index j = cells_.find(point.x);
-    return add_one(
-        batch, j, {-cells_.bend(point.x, j, v), cells_.curvature(point.x, j)}, limit, out);
+                                  VectorRef out) const override {
+    return add(loss_.products(point, nullptr, v), batch, limit, out);
   }
-
   ClipReport add_hessian_difference_products(const Point& point,
                                              const Point& previous,
                                              ConstVectorRef v,
                                              const BatchView& batch,
                                              double limit,
-                                             VectorRef out) const final {
-    const Index j = cells_.find(point.x), l = cells_.find(previous.x);
-    const Share now{-cells_.bend(point.x, j, v), cells_.curvature(point.x, j)};
-    const Share then{cells_.bend(previous.x, l, v), cells_.curvature(previous.x, l)};
-    const double by_distance = cells_.third() * point.distance(previous);
-    Share both{now.v + then.v, std::min(now.bound + then.bound, by_distance)};
-    if (const double length = v.stableNorm(); length > 0)
-      both.reached = both.v.stableNorm() / length;
-    if (j == l) return add_one(batch, j, both, limit, out);
-    return add_two(batch, j, now, l, then, both, limit, out);
+                                             VectorRef out) const override {
+    return add(loss_.products(point, &previous, v), batch, limit, out);
   }
-
- protected:
-  virtual ClipReport add_one(
-      const BatchView& batch, Index j, const Share& share, double limit, VectorRef out) const = 0;
-  /// j ≠ l; `both` is the contribution of a record with two tails.
-  virtual ClipReport add_two(const BatchView& batch,
-                             Index j,
-                             const Share& of_j,
-                             Index l,
-                             const Share& of_l,
-                             const Share& both,
-                             double limit,
-                             VectorRef out) const = 0;
 
  private:
-  ClipReport add_norms(const BatchView& batch,
-                       Index j,
-                       const Vector& v,
-                       Index l,
-                       const Vector& w,
-                       double limit,
-                       VectorRef out) const {
-    if (j == l) return add_one(batch, j, by_norm(v + w), limit, out);
-    return add_two(batch, j, by_norm(v), l, by_norm(w), by_norm(v + w), limit, out);
-  }
-
-  CoinCells cells_;
-};
-
-class StoredCoins final : public CoinSums<Records> {
- public:
-  StoredCoins(const CoinCells& cells, Flips heads) : CoinSums(cells), heads_(std::move(heads)) {}
-
-  Index size() const override { return heads_.cols(); }
-
- private:
-  /// `count` records with the same contribution.
-  static void add(Index count, const Share& share, double limit, VectorRef out, ClipReport& total) {
-    if (count == 0) return;
-    out += clip_weight(total, std::max(share.bound, share.reached), limit, count) * share.v;
-  }
-
-  ClipReport add_one(const BatchView& batch,
-                     Index j,
-                     const Share& share,
-                     double limit,
-                     VectorRef out) const override {
-    Index tails = 0;
-    for (Index k = 0; k < batch.size(); ++k) tails += 1 - heads_(j, batch[k]);
-    ClipReport report;
-    add(tails, share, limit, out, report);
-    return report;
-  }
-
-  ClipReport add_two(const BatchView& batch,
-                     Index j,
-                     const Share& of_j,
-                     Index l,
-                     const Share& of_l,
-                     const Share& both,
-                     double limit,
-                     VectorRef out) const override {
-    Index tails_j = 0, tails_l = 0, tails_both = 0;
-    for (Index k = 0; k < batch.size(); ++k) {
-      const Index a = 1 - heads_(j, batch[k]), b = 1 - heads_(l, batch[k]);
-      tails_j += a;
-      tails_l += b;
-      tails_both += a * b;
-    }
-    ClipReport report;
-    add(tails_j - tails_both, of_j, limit, out, report);
-    add(tails_l - tails_both, of_l, limit, out, report);
-    add(tails_both, both, limit, out, report);
-    return report;
-  }
-
-  Flips heads_;
-};
-
-class SimulatedFlips final : public CoinSums<SimulatedSums> {
- public:
-  SimulatedFlips(const CoinCells& cells, const SimulatedCoins& coins)
-      : CoinSums(cells), coins_(coins) {}
-
-  Index size() const override { return coins_.records; }
-
- private:
-  ClipReport add_one(const BatchView& batch,
-                     Index j,
-                     const Share& share,
-                     double limit,
-                     VectorRef out) const override {
+  ClipReport add(const KindShares& shares,
+                 const BatchView& batch,
+                 double limit,
+                 VectorRef out) const {
     check_simulated_batch("coins", coins_.sampling, batch, coins_.records);
-    check_simulated_limit("coins", share.bound, limit);
-    out += coins_.tails(batch.begin(), batch.size(), j) * share.v;
+    check_simulated_limit("coins",
+                          shares.bounds.size() > 0 ? shares.bounds.maxCoeff()
+                                                   : shares.vectors.colwise().norm().maxCoeff(),
+                          limit);
+    Vector sum = Vector::Zero(out.size());
+    for (std::size_t b = 0; b < shares.flags.size(); ++b)
+      sum += coins_.tails(batch.begin(), batch.size(), shares.flags[b]) *
+             shares.vectors.col(Index{1} << b);
+    out += sum;
     return {};
   }
 
-  ClipReport add_two(const BatchView& batch,
-                     Index j,
-                     const Share& of_j,
-                     Index l,
-                     const Share& of_l,
-                     const Share& both,
-                     double limit,
-                     VectorRef out) const override {
-    check_simulated_batch("coins", coins_.sampling, batch, coins_.records);
-    check_simulated_limit("coins", std::max({of_j.bound, of_l.bound, both.bound}), limit);
-    out += coins_.tails(batch.begin(), batch.size(), j) * of_j.v +
-           coins_.tails(batch.begin(), batch.size(), l) * of_l.v;
-    return {};
-  }
-
+  CoinLoss loss_;
   SimulatedCoins coins_;
 };
 
@@ -265,8 +149,49 @@ double SimulatedCoins::tails(Index begin, Index size, Index j) const {
   return static_cast<double>(size - stream.binomial(size, j == planted ? probability : 0.5));
 }
 
-std::unique_ptr<const Records> coin_records(const CoinCells& cells, Flips heads) {
-  return std::make_unique<StoredCoins>(cells, std::move(heads));
+KindShares CoinLoss::gradients(const Point& point, const Point* previous) const {
+  const Index j = cells_.find(point.x);
+  if (previous == nullptr) return of_one(j, -cells_.slope(point.x, j));
+  const Index l = cells_.find(previous->x);
+  return of_both(j, -cells_.slope(point.x, j), l, cells_.slope(previous->x, l));
+}
+
+KindShares CoinLoss::losses(const Point& point, const Point& centre) const {
+  const Index j = cells_.find(point.x), l = cells_.find(centre.x);
+  return of_both(j,
+                 Vector::Constant(1, -cells_.height(point.x, j)),
+                 l,
+                 Vector::Constant(1, cells_.height(centre.x, l)));
+}
+
+KindShares CoinLoss::products(const Point& point, const Point* previous, ConstVectorRef v) const {
+  const Index j = cells_.find(point.x);
+  const Vector now = -cells_.bend(point.x, j, v);
+  const double bound = cells_.curvature(point.x, j);
+  if (previous == nullptr) {
+    KindShares made = of_one(j, now);
+    made.bounds = Eigen::Vector2d(0, bound);
+    return made;
+  }
+  const Index l = cells_.find(previous->x);
+  const Vector then = cells_.bend(previous->x, l, v);
+  const double bound_then = cells_.curvature(previous->x, l);
+  double both = std::min(bound + bound_then, cells_.third() * point.distance(*previous));
+  // Between points that nearly agree the difference is rounding, which no bound knows of.
+  if (const double length = v.stableNorm(); length > 0)
+    both = std::max(both, (now + then).stableNorm() / length);
+  KindShares made = of_both(j, now, l, then);
+  if (j == l)
+    made.bounds = Eigen::Vector2d(0, both);
+  else
+    made.bounds = Eigen::Vector4d(0, bound, bound_then, both);
+  return made;
+}
+
+std::unique_ptr<const Records> coin_records(const CoinCells& cells, Matrix tails) {
+  Vector labels = Vector::Zero(tails.cols());
+  return admit(std::make_unique<const CoinLoss>(cells),
+               RecordTable(RecordColumns{std::move(tails), std::move(labels)}));
 }
 
 std::unique_ptr<const SimulatedSums> coin_sums(const CoinCells& cells,

@@ -5,6 +5,7 @@
 #include <memory>
 
 #include "dpsosp/problems/sampling.hpp"
+#include "dpsosp/trusted/kind_loss.hpp"
 #include "dpsosp/trusted/records.hpp"
 
 namespace dpsosp {
@@ -30,10 +31,24 @@ struct CoinCells {
   double third() const;
 };
 
-using Flips = Eigen::Matrix<std::uint8_t, Eigen::Dynamic, Eigen::Dynamic>;  // k × n, 1 = heads
+/// f(x; z) = −A Σ_j (1 − z_j) B(‖x − p_j‖/r), a query of which meets two coins at most: x's, and
+/// that of the point it is compared with.
+class CoinLoss final : public KindLoss {
+ public:
+  explicit CoinLoss(const CoinCells& cells) : cells_(cells) {}
 
-/// f(x; z) = −A Σ_j (1 − z_j) B(‖x − p_j‖/r) for given flips, one column a record.
-std::unique_ptr<const Records> coin_records(const CoinCells& cells, Flips heads);
+  std::string problem() const override { return "coins"; }
+  Index dimension() const override { return cells_.dimension; }
+  KindShares gradients(const Point& point, const Point* previous) const override;
+  KindShares losses(const Point& point, const Point& centre) const override;
+  KindShares products(const Point& point, const Point* previous, ConstVectorRef v) const override;
+
+ private:
+  CoinCells cells_;
+};
+
+/// \param tails  k × n, 1 − z_j of a record in a column
+std::unique_ptr<const Records> coin_records(const CoinCells& cells, Matrix tails);
 
 /// Records of which only sums exist: the tails of coin j among the records of a range are
 /// Bin(size, 1 − p_j), independent over coins and over disjoint ranges, and the same whenever the

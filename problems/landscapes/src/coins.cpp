@@ -42,11 +42,11 @@ class CoinsObjective final : public Objective {
 };
 
 /// All tails, all heads, and the two alternations.
-Flips corner_flips(Index k) {
-  Flips corners(k, 4);
+Matrix corner_tails(Index k) {
+  Matrix corners(k, 4);
   for (Index j = 0; j < k; ++j) {
-    const auto odd = static_cast<std::uint8_t>(j % 2);
-    corners.row(j) << std::uint8_t{0}, std::uint8_t{1}, odd, static_cast<std::uint8_t>(1 - odd);
+    const auto odd = static_cast<double>(j % 2);
+    corners.row(j) << 1.0, 0.0, 1 - odd, odd;
   }
   return corners;
 }
@@ -187,19 +187,15 @@ void Coins::draw(const InstanceSpec& spec, Problem& problem) const {
     problem.simulated = coin_sums(cells, coins);
   } else {
     Stream stream(StreamKey{.seed = spec.data_seed, .purpose = Purpose::data}.child(0));
-    Flips heads(k, spec.records);
-    Vector tails = Vector::Zero(k);
+    Matrix tails(k, spec.records);
     for (Index i = 0; i < spec.records; ++i)
-      for (Index j = 0; j < k; ++j) {
-        const bool head = stream.bernoulli(j == planted ? probability : 0.5);
-        heads(j, i) = head ? 1 : 0;
-        tails[j] += head ? 0 : 1;
-      }
-    use_tails(tails / n);
-    problem.records = coin_records(cells, std::move(heads));
+      for (Index j = 0; j < k; ++j)
+        tails(j, i) = stream.bernoulli(j == planted ? probability : 0.5) ? 0 : 1;
+    use_tails(tails.rowwise().sum() / n);
+    problem.records = coin_records(cells, std::move(tails));
   }
   problem.population = std::make_unique<CoinsObjective>(cells, std::move(fair));
-  problem.extremes = coin_records(cells, corner_flips(k));
+  problem.extremes = coin_records(cells, corner_tails(k));
   problem.landmarks.push_back({"planted candidate",
                                Landmark::Kind::minimiser,
                                Landmark::Of::population,

@@ -12,189 +12,78 @@
 #include "dpsosp/core/hypotenuse.hpp"
 #include "dpsosp/core/stream.hpp"
 #include "dpsosp/problems/finite_records.hpp"
-#include "dpsosp/trusted/clip.hpp"
 #include "quartic.hpp"
 
 namespace dpsosp {
 namespace {
 
-/// Record j contributes t_j a_j + p: t its own coefficient, p common to all.
-template <class Sums>
-class ComponentSums final : public Sums {
+/// Record j adds t_j a_j + p: t its own coefficient, p the part of all.
+class ComponentLoss final : public KindLoss {
  public:
-  ComponentSums(Matrix basis, double beta, std::unique_ptr<const Multiplicity<Sums>> multiplicity)
-      : basis_(std::move(basis)), radial_{beta, beta - 1}, multiplicity_(std::move(multiplicity)) {}
+  ComponentLoss(Index d, Matrix basis, double beta)
+      : d_(d), basis_(std::move(basis)), radial_{beta, beta - 1} {}
 
-  Index size() const override { return multiplicity_->size(); }
+  std::string problem() const override { return "orthogonal-tensor"; }
+  Index dimension() const override { return d_; }
+  Matrix axes() const override { return basis_; }
 
-  ClipReport add_gradients(const Point& point,
-                           Block block,
-                           const BatchView& batch,
-                           double limit,
-                           VectorRef out) const override {
-    check_minimisation("orthogonal-tensor", block);
+  KindShares gradients(const Point& point, const Point* previous) const override {
     const Vector u = in_basis(basis_, point.x);
-    return sum(own(u), radial_.slope(point.x) * u, batch, limit, out);
+    KindShares made{.axes = true};
+    made.along = slope(u);
+    made.common = radial_.slope(point.x) * u;
+    if (previous == nullptr) return made;
+    const Vector before = in_basis(basis_, previous->x);
+    made.along -= slope(before);
+    made.common -= radial_.slope(previous->x) * before;
+    return made;
   }
 
-  ClipReport add_gradient_differences(const Point& point,
-                                      const Point& previous,
-                                      Block block,
-                                      const BatchView& batch,
-                                      double limit,
-                                      VectorRef out) const override {
-    check_minimisation("orthogonal-tensor", block);
-    const Vector to = in_basis(basis_, point.x);
-    const Vector from = in_basis(basis_, previous.x);
-    return sum(own(to) - own(from),
-               radial_.slope(point.x) * to - radial_.slope(previous.x) * from,
-               batch,
-               limit,
-               out);
-  }
-
-  ClipReport add_loss_differences(const Point& point,
-                                  const Point& centre,
-                                  const BatchView& batch,
-                                  double limit,
-                                  double& out) const override {
-    const Vector to = in_basis(basis_, point.x);
-    const Vector from = in_basis(basis_, centre.x);
-    const double components = static_cast<double>(to.size());
+  KindShares losses(const Point& point, const Point& centre) const override {
+    const Vector to = in_basis(basis_, point.x), from = in_basis(basis_, centre.x);
     const double common = radial_.value(point.x) - radial_.value(centre.x);
-    const Vector own =
-        -0.25 * components * (to.array().square().square() - from.array().square().square());
-    const std::vector<Index> counts = multiplicity_->of(batch);
-    ClipReport report;
-    for (Index j = 0; j < own.size(); ++j) {
-      const double change = own[j] + common;
-      out += weigh(std::abs(change), limit, counts, j, report) * change;
-    }
-    return report;
+    const Vector own = -0.25 * static_cast<double>(d_) *
+                       (to.array().square().square() - from.array().square().square());
+    return {.vectors = (own.array() + common).matrix().transpose()};
   }
 
-  bool has_second_order() const override { return true; }
-
-  ClipReport add_hessian_products(const Point& point,
-                                  ConstVectorRef v,
-                                  const BatchView& batch,
-                                  double limit,
-                                  VectorRef out) const override {
+  /// The bound of a difference is the sum of the norms of the records' own part and of the common
+  /// one.
+  KindShares products(const Point& point, const Point* previous, ConstVectorRef v) const override {
     const Vector u = in_basis(basis_, point.x);
-    const Vector bend = own_bend(u);
-    const double c = radial_.slope(point.x);
-    const double squared = u.squaredNorm();
-    const Vector beside = norms_beside(u);
-    return sum_products(
-        bend, radial_.hessian_product(point.x, v), v, batch, limit, out, [&](Index j) {
-          return shifted_norm(c,
-                              {.alpha = 2 * radial_.b,
-                               .p_squared = squared,
-                               .beta = bend[j],
-                               .q_squared = 1,
-                               .inner = u[j],
-                               .across = beside[j]});
-        });
-  }
-
-  /// The bound is the sum of the norms of the records' own part and of the common one.
-  ClipReport add_hessian_difference_products(const Point& point,
-                                             const Point& previous,
-                                             ConstVectorRef v,
-                                             const BatchView& batch,
-                                             double limit,
-                                             VectorRef out) const override {
-    const Vector bend =
-        own_bend(in_basis(basis_, point.x)) - own_bend(in_basis(basis_, previous.x));
-    const RadialChange radial_change(radial_.b, point.x, previous.x);
-    const double common = radial_change.norm();
-    return sum_products(bend, radial_change.product(v), v, batch, limit, out, [&](Index j) {
-      return std::abs(bend[j]) + common;
-    });
+    Vector own = bend(u);
+    KindShares made{.bounds = Vector(d_), .axes = true};
+    if (previous != nullptr) {
+      own -= bend(in_basis(basis_, previous->x));
+      const RadialChange change(radial_.b, point.x, previous->x);
+      made.common = change.product(v);
+      made.bounds = own.cwiseAbs().array() + change.norm();
+    } else {
+      made.common = radial_.hessian_product(point.x, v);
+      const double c = radial_.slope(point.x), squared = u.squaredNorm();
+      const Vector beside = norms_beside(u);
+      for (Index j = 0; j < d_; ++j)
+        made.bounds[j] = shifted_norm(c,
+                                      {.alpha = 2 * radial_.b,
+                                       .p_squared = squared,
+                                       .beta = own[j],
+                                       .q_squared = 1,
+                                       .inner = u[j],
+                                       .across = beside[j]});
+    }
+    made.along = std::move(own);
+    return made;
   }
 
  private:
-  /// The norm of u without its coordinate j, for every j; a difference ‖u‖² − u_j² would cancel.
-  static Vector norms_beside(const Vector& u) {
-    Vector squares = Vector::Zero(u.size());
-    double before = 0, after = 0;
-    for (Index j = 0; j < u.size(); ++j) {
-      const Index k = u.size() - 1 - j;
-      squares[j] += before;
-      squares[k] += after;
-      before += u[j] * u[j];
-      after += u[k] * u[k];
-    }
-    return squares.cwiseSqrt();
-  }
+  Vector slope(const Vector& u) const { return -static_cast<double>(d_) * u.array().cube(); }
   /// The factor of a_j a_jᵀ in record j's Hessian, for every j.
-  static Vector own_bend(const Vector& u) {
-    return -3 * static_cast<double>(u.size()) * u.array().square();
-  }
-  /// Number of records at j times their weight.
-  static double weigh(
-      double norm, double limit, const std::vector<Index>& counts, Index j, ClipReport& report) {
-    const Index count = counts[static_cast<std::size_t>(j)];
-    return count == 0 ? 0.0 : clip_weight(report, norm, limit, count);
-  }
+  Vector bend(const Vector& u) const { return -3 * static_cast<double>(d_) * u.array().square(); }
 
-  /// Record j contributes bend_j (a_j·v) a_j + common, weighed by bound(j).
-  template <class Bound>
-  ClipReport sum_products(const Vector& bend,
-                          const Vector& common,
-                          ConstVectorRef v,
-                          const BatchView& batch,
-                          double limit,
-                          VectorRef out,
-                          const Bound& bound) const {
-    const std::vector<Index> counts = multiplicity_->of(batch);
-    Vector total = in_basis(basis_, v);
-    double total_weight = 0;
-    ClipReport report;
-    for (Index j = 0; j < total.size(); ++j) {
-      const double weight = weigh(bound(j), limit, counts, j, report);
-      total[j] *= weight * bend[j];
-      total_weight += weight;
-    }
-    out += from_basis(basis_, total) + total_weight * common;
-    return report;
-  }
-
-  Vector own(const Vector& u) const { return -static_cast<double>(u.size()) * u.array().cube(); }
-
-  /// \param own     t ∈ R^d.
-  /// \param common  p in the basis.
-  ClipReport sum(const Vector& own,
-                 const Vector& common,
-                 const BatchView& batch,
-                 double limit,
-                 VectorRef out) const {
-    const std::vector<Index> counts = multiplicity_->of(batch);
-    const Vector beside = norms_beside(common);
-    Vector total = Vector::Zero(own.size());  // in the basis
-    double total_weight = 0;
-    ClipReport report;
-    for (Index j = 0; j < own.size(); ++j) {
-      const double along = own[j] + common[j];
-      const double weight = weigh(hypotenuse(along, beside[j]), limit, counts, j, report);
-      total[j] = weight * own[j];
-      total_weight += weight;
-    }
-    total += total_weight * common;
-    out += from_basis(basis_, total);
-    return report;
-  }
-
+  Index d_;
   Matrix basis_;
   RadialPart radial_;
-  std::unique_ptr<const Multiplicity<Sums>> multiplicity_;
 };
-
-std::unique_ptr<const Multiplicity<Records>> every_component(Index d) {
-  std::vector<std::int32_t> all(static_cast<std::size_t>(d));
-  std::iota(all.begin(), all.end(), 0);
-  return listed_values(d, std::move(all));
-}
 
 /// min over ‖x‖ ≤ R of (β−w)‖x‖⁴/4 − (β−1)‖x‖²/2, which no data set with weights ≤ w can undercut.
 double lowest_value(double weight, double beta, double radius) {
@@ -331,13 +220,12 @@ void OrthogonalTensor::draw(const InstanceSpec& spec, Problem& problem) const {
   std::erase_if(problem.landmarks,
                 [&](const Landmark& mark) { return !problem.facts.domain.contains(mark.point); });
   problem.population = std::move(population);
-  problem.extremes = std::make_unique<ComponentSums<Records>>(axes, penalty, every_component(d));
-  if (!drawn.simulated)
-    problem.records = std::make_unique<ComponentSums<Records>>(
-        axes, penalty, listed_values(d, std::move(drawn.list)));
-  else
-    problem.simulated =
-        std::make_unique<ComponentSums<SimulatedSums>>(axes, penalty, std::move(drawn.simulated));
+  // A record is its component alone.
+  const auto values =
+      std::make_shared<const RecordColumns>(RecordColumns{Matrix::Zero(1, d), Vector::Zero(d)});
+  const auto loss = [&] { return std::make_unique<const ComponentLoss>(d, axes, penalty); };
+  problem.extremes = admit(loss(), RecordTable(values));
+  set_records(loss(), values, std::move(drawn), problem);
   problem.slice = component_slice(
       "F over the plane of two components: four minimisers, four saddles and a maximum",
       axes,

@@ -13,6 +13,9 @@ namespace dpsosp {
 inline constexpr double longest = 1e300;
 /// A smaller limit counts as 0: weights would be rounded by as much as they are.
 inline constexpr double shortest_limit = 1e-150;
+/// Where a record's own part cancels what all share almost, by so many limits, their sums must not
+/// be made apart: they would be rounded by more than the limit.
+inline constexpr double most_cancelled = 0x1p20;
 
 /// Whether limit/norm is a number to multiply with.
 inline bool can_clip(double norm, double limit) {

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "dpsosp/trusted/dense_sums.hpp"
+#include "dpsosp/trusted/kind_loss.hpp"
 #include "dpsosp/trusted/row_loss.hpp"
 
 namespace dpsosp {
@@ -18,6 +19,8 @@ class PrivateRecords final : public AnsweredBy<Records> {
 
  private:
   friend std::unique_ptr<const PrivateRecords> admit(RowLoss loss, RecordTable table);
+  friend std::unique_ptr<const PrivateRecords> admit(std::unique_ptr<const KindLoss> loss,
+                                                     RecordTable table);
   template <class Loss>
   friend std::unique_ptr<const PrivateRecords> admit(typename Loss::Facts facts, RecordTable table);
 
@@ -29,6 +32,11 @@ class PrivateRecords final : public AnsweredBy<Records> {
 
 /// Records of φ(⟨a, x⟩; b) + g(x).
 std::unique_ptr<const PrivateRecords> admit(RowLoss loss, RecordTable table);
+
+/// Records of a loss that asks for their kinds alone.
+/// \throws InputError unless its axes are orthonormal
+std::unique_ptr<const PrivateRecords> admit(std::unique_ptr<const KindLoss> loss,
+                                            RecordTable table);
 
 /// Records of a dense loss.
 template <class Loss>

@@ -54,6 +54,7 @@ class RecordTable {
  private:
   template <class Loss>
   friend class DenseSums;
+  friend class KindSums;
   friend class RowSums;
   friend class PrivateRecords;
 

@@ -21,10 +21,9 @@ struct FiniteLaw {
   Index values() const { return strata * probabilities.size(); }
 };
 
-/// How often each value occurs in a batch: all that a sum over records depends on, so that a batch
-/// costs as much as the values, and n records as much as the draws of a multinomial.
-/// \tparam Sums  Records, or SimulatedSums where no record's value is known
-template <class Sums>
+/// How often each value occurs in a batch of simulated records: all that a sum over them depends
+/// on, so that a batch costs as much as the values, and n records as much as the draws of a
+/// multinomial.
 class Multiplicity {
  public:
   virtual ~Multiplicity() = default;
@@ -34,14 +33,10 @@ class Multiplicity {
   virtual std::vector<Index> of(const BatchView& batch) const = 0;
 };
 
-/// Records i with value `values[i]`, below `count`.
-std::unique_ptr<const Multiplicity<Records>> listed_values(Index count,
-                                                           std::vector<std::int32_t> values);
-
 /// n records of a law: a list, or sums alone.
 struct DrawnValues {
   std::vector<std::int32_t> list;
-  std::unique_ptr<const Multiplicity<SimulatedSums>> simulated;
+  std::unique_ptr<const Multiplicity> simulated;
   std::vector<Index> counts;  ///< of all n; empty under `stream`
 };
 
@@ -62,7 +57,13 @@ Vector shares(const std::vector<Index>& counts, Index n);
 /// The sums of records of which only counts are drawn, by those over the values' columns.
 std::unique_ptr<const SimulatedSums> sums_of_values(
     std::unique_ptr<const ClippedSums> of_columns,
-    std::unique_ptr<const Multiplicity<SimulatedSums>> multiplicity);
+    std::unique_ptr<const Multiplicity> multiplicity);
+
+/// Records of a loss of kinds that are columns of `values`.
+void set_records(std::unique_ptr<const KindLoss> loss,
+                 std::shared_ptr<const RecordColumns> values,
+                 DrawnValues drawn,
+                 Problem& problem);
 
 /// Records of a dense loss that are columns of `values`.
 template <class Loss>
