@@ -6,7 +6,6 @@
 #include "mechanisms.hpp"
 #include "returned.hpp"
 #include "sources.hpp"
-#include "sums.hpp"
 
 namespace dpsosp::audit {
 namespace {
@@ -38,10 +37,6 @@ const std::vector<CommonCheck>& common_checks() {
              seed, {.compositions = effort == Effort::little ? 20 : 200, .draws = 10'000});
        }},
       {"failures", "charges stay where a record throws", failures_of_all},
-      {"sums",
-       "a clipped sum over a batch is the sum over its records, whose Hessians have no higher rank "
-       "than stated",
-       [](std::uint32_t seed, Effort) { return complaint_of_sums(seed); }},
       {"keys",
        "runs whose keys differ in one bit have nothing in common",
        [](std::uint32_t, Effort) { return complaint_of_keys(); }},

@@ -19,9 +19,9 @@ constexpr Index records_tried = 5;
 /// The records of an instance and those at the corners of its proofs.
 std::array<const Records*, 2> both(const Problem& p) { return {p.records.get(), p.extremes.get()}; }
 
-double loss_difference(const Records& r, Index i, const Vector& x, const Vector& c, double limit) {
+double loss_difference(const Records& r, Index i, const Vector& x, const Vector& c) {
   double sum = 0;
-  r.add_loss_differences(Point(x), Point(c), BatchView(i, i + 1), limit, sum);
+  r.add_loss_differences(Point(x), Point(c), BatchView(i, i + 1), unlimited, sum);
   return sum;
 }
 
@@ -35,22 +35,16 @@ Vector gradient_of(const Records& r, Index i, const Vector& x) {
 struct Product {
   Vector value;
   double bound = 0;  ///< u_i
-  Index clipped = 0;
 };
-Product product_of(const Records& r,
-                   Index i,
-                   const Vector& x,
-                   const Vector* previous,
-                   const Vector& v,
-                   double limit) {
+Product product_of(
+    const Records& r, Index i, const Vector& x, const Vector* previous, const Vector& v) {
   Product p{Vector::Zero(x.size())};
   const BatchView one(i, i + 1);
-  const ClipReport report =
-      previous == nullptr
-          ? r.add_hessian_products(Point(x), v, one, limit, p.value)
-          : r.add_hessian_difference_products(Point(x), Point(*previous), v, one, limit, p.value);
+  const ClipReport report = previous == nullptr
+                                ? r.add_hessian_products(Point(x), v, one, unlimited, p.value)
+                                : r.add_hessian_difference_products(
+                                      Point(x), Point(*previous), v, one, unlimited, p.value);
   p.bound = report.largest_norm;
-  p.clipped = report.clipped;
   return p;
 }
 
@@ -77,11 +71,11 @@ double operator_norm(Index d, std::uint64_t seed, const Multiply& multiply) {
 
 CheckLine check_losses(const Problem& p, std::uint64_t seed) {
   Worst worst;
-  const auto line = [&] { return worst.line("loss differences meet gradients and are clamped"); };
+  const auto line = [&] { return worst.line("loss differences meet gradients"); };
   if (p.facts.dual_kind != DualKind::none) return line();
   const auto points = probe_points(p, seed, 4);
   try {
-    loss_difference(*p.records, 0, points[0], points[1], unlimited);
+    loss_difference(*p.records, 0, points[0], points[1]);
   } catch (const InputError& unanswered) {  // owed by every minimisation problem
     worst.see(2, 1, unanswered.what());
     return line();
@@ -92,20 +86,15 @@ CheckLine check_losses(const Problem& p, std::uint64_t seed) {
     for (const Records* records : both(p)) {
       if (records == nullptr) continue;
       for (Index i = 0; i < std::min(records_tried, records->size()); ++i) {
-        const double full = loss_difference(*records, i, x, c, unlimited);
+        const double full = loss_difference(*records, i, x, c);
         const Vector v = random_direction(x.size(), seed + k);
         const Vector g = gradient_of(*records, i, x);
         const auto slope = [&](double step) {
-          return loss_difference(*records, i, x + step * v, x - step * v, unlimited) / (2 * step);
+          return loss_difference(*records, i, x + step * v, x - step * v) / (2 * step);
         };
         worst.see(std::abs((4 * slope(h) - slope(2 * h)) / 3 - g.dot(v)),
                   2e-6 * (1 + g.norm()) + 1e-11 * (1 + std::abs(full)) / h,
                   "slope of a record's loss");
-        for (const double factor : {0.01, 0.5, 2.0})
-          worst.see(std::abs(loss_difference(*records, i, x, c, factor * std::abs(full)) -
-                             std::min(factor, 1.0) * full),
-                    1e-9 * (1 + std::abs(full)),
-                    "clamped loss difference");
       }
     }
     if (p.empirical) {
@@ -142,9 +131,9 @@ CheckLine check_record_hessians(const Problem& p, std::uint64_t seed) {
     for (const Records* records : both(p)) {
       if (records == nullptr) continue;
       for (Index i = 0; i < std::min(records_tried, records->size()); ++i) {
-        const Product at = product_of(*records, i, x, nullptr, v, unlimited);
-        const Product from = product_of(*records, i, before, nullptr, v, unlimited);
-        const Product moved = product_of(*records, i, x, &before, v, unlimited);
+        const Product at = product_of(*records, i, x, nullptr, v);
+        const Product from = product_of(*records, i, before, nullptr, v);
+        const Product moved = product_of(*records, i, x, &before, v);
         const double scale = 1 + at.value.norm() + from.value.norm();
         const auto difference = [&](double step) {
           return Vector(
@@ -156,12 +145,12 @@ CheckLine check_record_hessians(const Problem& p, std::uint64_t seed) {
                   2e-6 * scale + rounding,
                   "difference of a record's gradients");
         worst.see((at.value - from.value - moved.value).norm(), 1e-9 * scale, "difference product");
-        const Product other = product_of(*records, i, x, nullptr, w, unlimited);
+        const Product other = product_of(*records, i, x, nullptr, w);
         worst.see(std::abs(w.dot(at.value) - v.dot(other.value)), 1e-10 * scale, "symmetry");
         if (k < 3) {  // dense, so a few points
           const auto norm = [&](const Vector* previous) {
             return operator_norm(d, seed, [&](const Vector& u) {
-              return product_of(*records, i, x, previous, u, unlimited).value;
+              return product_of(*records, i, x, previous, u).value;
             });
           };
           if (p.in_region(x))
@@ -169,17 +158,6 @@ CheckLine check_record_hessians(const Problem& p, std::uint64_t seed) {
           if (p.in_region(x) && p.in_region(before))
             worst.see(norm(&before), moved.bound * (1 + 1e-9) + 1e-9, "bound of a difference");
         }
-        for (const double factor : {0.01, 0.5, 2.0})
-          for (const Vector* previous : {static_cast<const Vector*>(nullptr), &before}) {
-            const Product& whole = previous == nullptr ? at : moved;
-            const Product cut = product_of(*records, i, x, previous, v, factor * whole.bound);
-            worst.see((cut.value - std::min(factor, 1.0) * whole.value).norm(),
-                      1e-9 * scale,
-                      "weighed product");
-            worst.see(cut.clipped == (factor < 1 && whole.bound > 0 ? 1 : 0) ? 0 : 2,
-                      1,
-                      "count of weighed records");
-          }
       }
     }
     if (p.empirical && p.in_region(x)) {

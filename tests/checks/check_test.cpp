@@ -173,18 +173,7 @@ TEST(ProblemCheck, DetectsHessianErrorOfOnePerMille) {
 /// Records with a bug.
 class BentRecords final : public Records {
  public:
-  enum class Bug {
-    scaled_difference,
-    no_clip,
-    clipped_sum,
-    unreported,
-    shifted,
-    scaled_loss,
-    unclamped_loss,
-    scaled_hessian,
-    small_bound,
-    unweighed_hessian
-  };
+  enum class Bug { none, scaled_difference, shifted, scaled_loss, scaled_hessian, small_bound };
   BentRecords(std::unique_ptr<const Records> records, Bug bug)
       : records_(std::move(records)), bug_(bug) {}
   Index size() const override { return records_->size(); }
@@ -193,16 +182,8 @@ class BentRecords final : public Records {
                            const BatchView& batch,
                            double limit,
                            VectorRef out) const override {
-    if (bug_ == Bug::no_clip) limit *= 1e9;
-    Vector sum = Vector::Zero(out.size());
-    ClipReport report = records_->add_gradients(
-        point, block, batch, bug_ == Bug::clipped_sum ? limit * 1e9 : limit, sum);
-    if (bug_ == Bug::clipped_sum && sum.norm() > limit * static_cast<double>(batch.size()))
-      sum *= limit * static_cast<double>(batch.size()) / sum.norm();
-    if (bug_ == Bug::shifted) sum[0] += 0.05 * static_cast<double>(batch.size());
-    if (bug_ == Bug::unreported) report.largest_norm *= 0.5;
-    out += sum;
-    return report;
+    if (bug_ == Bug::shifted) out[0] += 0.05 * static_cast<double>(batch.size());
+    return records_->add_gradients(point, block, batch, limit, out);
   }
   ClipReport add_gradient_differences(const Point& point,
                                       const Point& previous,
@@ -223,8 +204,7 @@ class BentRecords final : public Records {
                                   double limit,
                                   double& out) const override {
     double sum = 0;
-    const ClipReport report = records_->add_loss_differences(
-        point, centre, batch, bug_ == Bug::unclamped_loss ? limit * 1e9 : limit, sum);
+    const ClipReport report = records_->add_loss_differences(point, centre, batch, limit, sum);
     out += bug_ == Bug::scaled_loss ? 1.001 * sum : sum;
     return report;
   }
@@ -234,7 +214,6 @@ class BentRecords final : public Records {
                                   const BatchView& batch,
                                   double limit,
                                   VectorRef out) const override {
-    if (bug_ == Bug::unweighed_hessian) limit *= 1e9;
     Vector sum = Vector::Zero(out.size());
     ClipReport report = records_->add_hessian_products(point, v, batch, limit, sum);
     if (bug_ == Bug::scaled_hessian) sum *= 1.001;
@@ -265,16 +244,8 @@ ProblemCheck check_records(BentRecords::Bug bug) {
 TEST(ProblemCheck, DetectsScaledGradientDifference) {
   EXPECT_TRUE(fails_at(check_records(BentRecords::Bug::scaled_difference), "gradient differences"));
 }
-TEST(ProblemCheck, DetectsMissingClipTwice) {
-  const ProblemCheck check = check_records(BentRecords::Bug::no_clip);
-  EXPECT_TRUE(fails_at(check, "each record is clipped"));
-  EXPECT_TRUE(fails_at(check, "exchanging a record"));
-}
-TEST(ProblemCheck, DetectsClippingOfSumInsteadOfRecords) {
-  EXPECT_TRUE(fails_at(check_records(BentRecords::Bug::clipped_sum), "a sum over a list"));
-}
-TEST(ProblemCheck, DetectsWrongReportedNorm) {
-  EXPECT_TRUE(fails_at(check_records(BentRecords::Bug::unreported), "each record is clipped"));
+TEST(ProblemCheck, DetectsSumsOutsideTrusted) {
+  EXPECT_TRUE(fails_at(check_records(BentRecords::Bug::none), "every sum over the records"));
 }
 TEST(ProblemCheck, DetectsShiftedRecordsTwice) {
   const ProblemCheck check = check_records(BentRecords::Bug::shifted);
@@ -285,17 +256,11 @@ TEST(ProblemCheck, DetectsShiftedRecordsTwice) {
 TEST(ProblemCheck, DetectsLossInconsistentWithGradient) {
   EXPECT_TRUE(fails_at(check_records(BentRecords::Bug::scaled_loss), "loss differences"));
 }
-TEST(ProblemCheck, DetectsUnclampedLoss) {
-  EXPECT_TRUE(fails_at(check_records(BentRecords::Bug::unclamped_loss), "loss differences"));
-}
 TEST(ProblemCheck, DetectsRecordHessianInconsistentWithGradient) {
   EXPECT_TRUE(fails_at(check_records(BentRecords::Bug::scaled_hessian), "records' Hessian"));
 }
 TEST(ProblemCheck, DetectsBoundBelowOperatorNorm) {
   EXPECT_TRUE(fails_at(check_records(BentRecords::Bug::small_bound), "records' Hessian"));
-}
-TEST(ProblemCheck, DetectsUnweightedHessian) {
-  EXPECT_TRUE(fails_at(check_records(BentRecords::Bug::unweighed_hessian), "records' Hessian"));
 }
 
 void shrink(Problem& p, std::string_view name, double factor) {

@@ -179,29 +179,6 @@ TEST(Coins, SmallestFrequencyAttainsLowerBoundRate) {
   }
 }
 
-TEST(Coins, ClipDifferencesAcrossCellsPerRecord) {
-  Coins family;
-  const Problem p = family.make({.records = 200, .data_seed = 1});
-  const Matrix points = family.candidate_points(2);
-  const Vector x = points.col(3) + Vector{{0.1, 0.02}}, y = points.col(9) + Vector{{-0.05, 0.08}};
-  for (const double limit : {0.5, 3.0, unlimited}) {
-    Vector sum = Vector::Zero(2), by_record = Vector::Zero(2);
-    const ClipReport all = p.sums().add_gradient_differences(
-        Point(x), Point(y), Block::x, BatchView(0, 200), limit, sum);
-    Index clipped = 0;
-    for (Index i = 0; i < 200; ++i) {
-      Vector a = Vector::Zero(2), b = Vector::Zero(2);
-      p.sums().add_gradients(Point(x), Block::x, BatchView(i, i + 1), unlimited, a);
-      p.sums().add_gradients(Point(y), Block::x, BatchView(i, i + 1), unlimited, b);
-      const double norm = (a - b).norm();
-      by_record += (norm > limit ? limit / norm : 1.0) * (a - b);
-      clipped += norm > limit ? 1 : 0;
-    }
-    EXPECT_LT((sum - by_record).norm(), 1e-11) << limit;
-    EXPECT_EQ(all.clipped, clipped) << limit;
-  }
-}
-
 TEST(Coins, WeighHessiansByTheirOperatorNorm) {
   for (const Index d : {1, 2, 3}) {
     Coins family;

@@ -242,52 +242,6 @@ TEST(GlmPopulation, HessianIsContinuousNearPlantedLine) {
   }
 }
 
-/// A few records, among them a zero one and two that are equal.
-std::shared_ptr<const GlmData> few_records(Index d) {
-  auto data = std::make_shared<GlmData>();
-  data->features.resize(d, 6);
-  data->labels = Vector{{0, 1, 0.3, 0.3, 0.7, 1}};
-  Stream stream({.seed = 5, .purpose = Purpose::test});
-  for (Index i = 0; i < 6; ++i) stream.fill_ball(1.0, data->features.col(i));
-  data->features.col(1).setZero();
-  data->features.col(3) = data->features.col(2);
-  return data;
-}
-
-TEST(GlmRecords, ClipLikeExplicitGradients) {
-  for (const double lambda : {0.0, 0.3})
-    for (const Index d : {1, 4}) {
-      const auto data = few_records(d);
-      const auto loss = logistic_loss();
-      const auto records = glm_records({"test", loss, lambda}, data);
-      const Vector w = Vector::LinSpaced(d, -0.5, 2), before = Vector::LinSpaced(d, 0.1, -1);
-      const auto gradient = [&](Index i, const Vector& where) {
-        Vector g =
-            at(*loss, 1, data->features.col(i).dot(where), data->labels[i]) * data->features.col(i);
-        for (Index j = 0; j < d; ++j)
-          g[j] += lambda * 2 * where[j] / std::pow(1 + where[j] * where[j], 2);
-        return g;
-      };
-      for (const double limit : {1e-3, 0.1, 0.4, unlimited}) {
-        Vector expected = Vector::Zero(d), moved = expected, sum = expected, differences = expected;
-        Index clipped = 0;
-        for (Index i = 0; i < 6; ++i) {
-          const Vector g = gradient(i, w), m = g - gradient(i, before);
-          expected += std::min(1.0, g.norm() > 0 ? limit / g.norm() : 1.0) * g;
-          moved += std::min(1.0, m.norm() > 0 ? limit / m.norm() : 1.0) * m;
-          clipped += g.norm() > limit ? 1 : 0;
-        }
-        const BatchView all(0, 6);
-        const ClipReport report = records->add_gradients(Point(w), Block::x, all, limit, sum);
-        records->add_gradient_differences(
-            Point(w), Point(before), Block::x, all, limit, differences);
-        EXPECT_LT((sum - expected).norm(), 1e-14);
-        EXPECT_LT((differences - moved).norm(), 1e-14);
-        EXPECT_EQ(report.clipped, clipped);
-      }
-    }
-}
-
 TEST(GlmSigmoid, QuasarConvexityIsSharpForOneRecord) {
   const auto loss = sigmoid_square_loss();
   const auto s = [](double t) { return 1 / (1 + std::exp(-t)); };
@@ -430,32 +384,6 @@ TEST(GlmFamilies, RejectInvalidSettings) {
   refused(GlmWelsch(), [](GlmWelsch& f) { f.scale = 0; });
   refused(GlmTukey(), [](GlmTukey& f) { f.opposed = 0.5, f.support = 3; });
   refused(GlmLogistic(), [](GlmLogistic& f) { f.regulariser = -1; });
-}
-
-// Squares of such features underflow, so that a norm reads 0 and clips nothing, or overflow, so
-// that one record decides how all others are added up.
-TEST(GlmRecords, LimitInfluenceOfExtremeRecord) {
-  struct Extreme {
-    double feature, label;
-  };
-  for (const Extreme& extreme :
-       {Extreme{1e-163, -1e170}, {1e308, 0.5}, {0.3, -1e170}, {std::nan(""), 0.5}}) {
-    auto data = std::make_shared<GlmData>();
-    data->features = Matrix::Constant(2, 3, 0.5);
-    data->labels = Vector::Constant(3, 0.5);
-    auto other = std::make_shared<GlmData>(*data);
-    other->features.col(1).setConstant(extreme.feature);
-    other->labels[1] = extreme.label;
-    const auto usual = glm_records({"test", logistic_loss(), 0.0}, data);
-    const auto strange = glm_records({"test", logistic_loss(), 0.0}, other);
-    const Vector x = Vector::Constant(2, -0.7);
-    for (const double limit : {1.0, 1e-3}) {
-      Vector a = Vector::Zero(2), b = Vector::Zero(2);
-      usual->add_gradients(Point(x), Block::x, BatchView(0, 3), limit, a);
-      strange->add_gradients(Point(x), Block::x, BatchView(0, 3), limit, b);
-      EXPECT_LE((a - b).norm(), 2 * limit) << extreme.feature << ' ' << extreme.label;
-    }
-  }
 }
 
 }  // namespace

@@ -154,34 +154,6 @@ TEST(OrthogonalTensor, CountsAreMultinomialForEverySampling) {
   }
 }
 
-TEST(OrthogonalTensor, ClipsSimulatedRecordsOneByOne) {
-  OrthogonalTensor family;
-  family.sampling = RecordSampling::stream;
-  constexpr Index n = 1'000'000'000'000;
-  const Problem p = family.make({.records = n, .dimension = 2});
-  const Vector x{{0.9, 0.1}};
-  // the two records' contributions, from the extremes
-  std::array<Vector, 2> clipped{Vector::Zero(2), Vector::Zero(2)};
-  std::array<Vector, 2> whole = clipped;
-  for (Index j = 0; j < 2; ++j) {
-    const auto k = static_cast<std::size_t>(j);
-    p.extremes->add_gradients(Point(x), Block::x, BatchView(j, j + 1), unlimited, whole[k]);
-    p.extremes->add_gradients(Point(x), Block::x, BatchView(j, j + 1), 0.4, clipped[k]);
-  }
-  Vector sum = Vector::Zero(2), sum_clipped = sum;
-  p.sums().add_gradients(Point(x), Block::x, BatchView(0, n), unlimited, sum);
-  const ClipReport report =
-      p.sums().add_gradients(Point(x), Block::x, BatchView(0, n), 0.4, sum_clipped);
-  Matrix W(2, 2);
-  W << whole[0], whole[1];
-  const Vector counts = least_squares(W, sum);
-  EXPECT_NEAR(counts.sum(), static_cast<double>(n), 1.0);
-  EXPECT_LT((sum_clipped - counts[0] * clipped[0] - counts[1] * clipped[1]).norm(), 1.0);
-  EXPECT_NEAR(static_cast<double>(report.clipped),
-              (whole[0].norm() > 0.4 ? counts[0] : 0) + (whole[1].norm() > 0.4 ? counts[1] : 0),
-              1.0);
-}
-
 TEST(OrthogonalTensor, RejectsInvalidSettings) {
   const auto refused = [](auto change, Index d = 10) {
     OrthogonalTensor family;

@@ -67,35 +67,6 @@ TEST_P(SeparableFamily, CoordinatesSumToLoss) {
   }
 }
 
-TEST_P(SeparableFamily, ClampsEachRecordSeparately) {
-  const Problem problem = find_problem(GetParam())->make({.records = 30, .dimension = 3});
-  const RecordSums& records = problem.sums();
-  Stream stream({.seed = 3});
-  for (const double limit : {1e-3, 0.05, 0.3, 10.0})
-    for (Index j = 0; j < 3; ++j) {
-      Vector values(4), out = Vector::Zero(4);
-      stream.fill_normal(0.5, values);
-      const double centre = stream.normal();
-      const ClipReport report =
-          records.add_coordinate_loss_differences(j, values, centre, {4, 30}, limit, out);
-      Index clipped = 0;
-      for (Index k = 0; k < 4; ++k) {
-        double expected = 0;
-        Vector x = Vector::Constant(3, 0.2), c = x;
-        x[j] = values[k];
-        c[j] = centre;
-        const double most = limit * std::abs(values[k] - centre);
-        for (Index i = 4; i < 30; ++i) {
-          const double one = whole(records, x, c, {i, i + 1});
-          expected += std::min(most, std::max(-most, one));
-          clipped += std::abs(one) > most ? 1 : 0;
-        }
-        EXPECT_NEAR(out[k], expected, 1e-9);
-      }
-      EXPECT_EQ(report.clipped, clipped);
-    }
-}
-
 INSTANTIATE_TEST_SUITE_P(Zoo,
                          SeparableFamily,
                          testing::Values("ripple-location",

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+// What holds of the records of every form.
+#include "dpsosp/trusted/private_records.hpp"
+
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include <gtest/gtest.h>
+#include <tbb/global_control.h>
+
+#include "dense_losses.hpp"
+#include "dpsosp/core/stream.hpp"
+#include "losses.hpp"
+
+namespace dpsosp::private_records_test {
+namespace {
+
+constexpr Index d = 4, n = 3000;  // several chunks
+
+RecordColumns columns(Index count) {
+  RecordColumns made{Matrix(d, count), Vector(count)};
+  Stream stream({.seed = 1, .purpose = Purpose::test});
+  stream.fill_normal(1.0, made.features.reshaped());
+  for (double& label : made.labels) label = stream.bernoulli(0.5) ? 1 : 0;
+  return made;
+}
+
+std::vector<std::unique_ptr<const PrivateRecords>> every_form() {
+  std::vector<std::unique_ptr<const PrivateRecords>> all;
+  for (const RowLoss& loss : trusted_tests::every_row_loss())
+    all.push_back(admit(loss, RecordTable(columns(n))));
+  all.push_back(admit<trusted_tests::Bowl>({d}, RecordTable(columns(n))));
+  return all;
+}
+
+const Vector& place() {
+  static const Vector x{{0.4, -0.3, 0.8, -1.1}};
+  return x;
+}
+
+Vector gradients(const RecordSums& records, const BatchView& batch, double limit) {
+  Vector sum = Vector::Zero(d);
+  records.add_gradients(Point(place()), Block::x, batch, limit, sum);
+  return sum;
+}
+
+TEST(PrivateRecords, HaveTheSameBitsForAnyNumberOfThreads) {
+  for (const auto& records : every_form()) {
+    std::vector<Vector> sums;
+    for (const std::size_t threads : {1U, 2U, 7U}) {
+      const tbb::global_control limit(tbb::global_control::max_allowed_parallelism, threads);
+      sums.push_back(gradients(*records, BatchView(0, n), 0.2));
+      EXPECT_EQ(sums.back(), sums.front()) << threads;
+    }
+  }
+}
+
+TEST(PrivateRecords, CountThoseWithLongerGradients) {
+  for (const auto& records : every_form()) {
+    Index longer = 0;
+    const double limit = 0.7;
+    for (Index i = 0; i < 60; ++i)
+      longer += gradients(*records, BatchView(i, i + 1), 1e12).norm() > limit ? 1 : 0;
+    EXPECT_EQ(records->longer_gradients(Point(place()), Block::x, BatchView(0, 60), limit), longer);
+  }
+}
+
+}  // namespace
+}  // namespace dpsosp::private_records_test
