@@ -98,7 +98,7 @@ json OwnData::published() const {
          {"ranges", table_->ranges},
          {"longest", table_->longest},
          {"bias", table_->bias},
-         {"loss", word_of(table_->loss.kind)}};
+         {"loss", table_->loss.text}};
   if (!point_) return j;
   const OwnGlm::Score score = table_->score_of(*point_);
   j["score"] = {{"weights", score.weights}, {"constant", score.constant}};

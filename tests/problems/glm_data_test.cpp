@@ -109,7 +109,7 @@ TEST(DataFamilies, RejectBadSettingsBeforeReadingFiles) {
   refused(MnistGlm(), 10, "digit", [](auto& f) { f.digit = 10; });
   refused(MnistGlm(), 10, "radius", [](auto& f) { f.radius = -1; });
   refused(MnistGlm(), 10, "scale", [](auto& f) {
-    f.loss.kind = LossOption::Kind::tukey;
+    f.loss.text = "tukey";
     f.loss.scale = 0;
   });
   refused(RandhieGlm(), 20191, "at most 20190", [](auto&) {});

@@ -66,7 +66,7 @@ std::string bytes(std::initializer_list<T> values) {
 TEST_F(OwnData, SizesComeFromTheFileAndRecordsAreShortenedOneByOne) {
   OwnGlm f = family(write("t.csv", "a,y,b\n3,1,4\n0.3,0,0.4\n0.1,0.5,0\n"));
   f.label = "y";
-  f.loss.kind = LossOption::Kind::logistic;
+  f.loss.text = "logistic";
   EXPECT_EQ(f.default_records(), 3);
   const Problem p = f.make({.records = 3});
   EXPECT_EQ(p.facts.dimension, 2);
@@ -150,15 +150,14 @@ TEST_F(OwnData, ExchangingARowExchangesOneRecord) {
 /// Or the table is refused.
 TEST_F(OwnData, OneRowDecidesNothingOfTheOthers) {
   constexpr Index rows = 12;
-  for (const auto kind :
-       {LossOption::Kind::logistic, LossOption::Kind::sigmoid_square, LossOption::Kind::welsch}) {
+  for (const auto kind : {"logistic", "sigmoid_square", "welsch"}) {
     const auto gradients = [&](const std::string& last) {
       std::string table = "a,b,y\n";
       for (Index i = 0; i + 1 < rows; ++i)
         table += std::to_string(i) + "," + std::to_string(7 + i % 3) + "," + std::to_string(i % 2) +
                  "\n";
       OwnGlm f = family(write("last.csv", table + last + "\n"));
-      f.loss.kind = kind;
+      f.loss.text = kind;
       const Problem p = f.make({.records = rows});
       Matrix all = Matrix::Zero(2, rows - 1);
       const Vector x = Vector::Constant(2, 0.1);
@@ -255,7 +254,7 @@ TEST_F(OwnData, EachFaultIsRefusedByItsPlace) {
 
 TEST_F(OwnData, SignsAreLabelsWhereTheyAreSaidToBe) {
   OwnGlm f = family(write("t.csv", "a,b,y\n3,1,-1\n0.3,0,1\n"));
-  f.loss.kind = LossOption::Kind::logistic;
+  f.loss.text = "logistic";
   EXPECT_NE(refusal(f).find("label -1"), std::string::npos);
   f.labels = OwnGlm::Labels::signs;
   EXPECT_EQ(refusal(f), "none");
@@ -286,7 +285,7 @@ TEST_F(OwnData, HugeRecordsKeepTheirDirection) {
                                                    {1e-300, "3e100,4e100,1"},
                                                    {1, "-1.0787e308,-1.4382666666666666e308,0"}}) {
     OwnGlm f = family(write("t.csv", "a,b,y\n" + record + "\n0.6,0.8,0\n"));
-    f.loss.kind = LossOption::Kind::logistic;
+    f.loss.text = "logistic";
     f.longest = longest;
     Vector g = Vector::Zero(2);
     f.make({.records = 2})
@@ -332,7 +331,7 @@ TEST_F(OwnData, ColumnsLeftOutCountForNothing) {
     f->label = "y";
     f->ranges = "b=-50:50";
     f->longest = 3;
-    f->loss.kind = LossOption::Kind::logistic;
+    f->loss.text = "logistic";
   }
   EXPECT_EQ(all.feature_names(), plain.feature_names());
   const auto gradient = [](const OwnGlm& f) {
@@ -362,7 +361,7 @@ TEST_F(OwnData, ScoreOfColumnsIsThatOfTheFeatures) {
   f.ranges = "b=-50:50";
   for (const bool bias : {true, false}) {
     f.bias = bias;
-    f.loss.kind = LossOption::Kind::welsch;
+    f.loss.text = "welsch";
     const Vector w{{0.3, -0.7, 0.2}};
     const OwnGlm::Score score = f.score_of(w.head(bias ? 3 : 2));
     EXPECT_EQ(f.feature_names(), (std::vector<std::string>{"a", "b"}));
@@ -397,7 +396,7 @@ TEST_F(OwnData, JudgesByAccuracyAndAreaUnderTheCurve) {
                out = f.judge(four, w, OwnGlm::Of::others);
     EXPECT_DOUBLE_EQ(4 * in->accuracy + 2 * out->accuracy, 6 * all->accuracy) << seed;
   }
-  f.loss.kind = LossOption::Kind::tukey;
+  f.loss.text = "tukey";
   EXPECT_FALSE(f.judge({.records = 6}, w, OwnGlm::Of::instance)) << "regression";
 }
 

@@ -82,7 +82,7 @@ void DataGlmFamily::settle(const Stream& random, PublicFacts& facts) const {
 }
 
 Constants DataGlmFamily::constants(const PublicFacts& facts) const {
-  return glm_constants(*loss.make(), loss.regulariser, facts.initial_point, gap_attained());
+  return glm_constants(*loss.make(radius), loss.regulariser, facts.initial_point, gap_attained());
 }
 
 void DataGlmFamily::draw(const InstanceSpec& spec, Problem& problem) const {
@@ -95,8 +95,13 @@ void DataGlmFamily::draw(const InstanceSpec& spec, Problem& problem) const {
     data->features.bottomRows(1).setOnes();
     data->features /= std::sqrt(2.0);
   }
-  const GlmModel model{std::string(name()), loss.make(), loss.regulariser};
-  problem.extremes = glm_records(model, std::make_shared<GlmData>(glm_extremes(d, Vector{{0, 1}})));
+  Vector ends{{0, 1}};
+  if (loss.is_formula()) {
+    ends << loss.label_least, loss.label_most;
+    data->labels = data->labels.cwiseMax(ends[0]).cwiseMin(ends[1]);
+  }
+  const GlmModel model{std::string(name()), loss.make(radius), loss.regulariser};
+  problem.extremes = glm_records(model, std::make_shared<GlmData>(glm_extremes(d, ends)));
   problem.empirical = glm_objective(model, data);
   problem.records = glm_records(model, std::move(data));
 }

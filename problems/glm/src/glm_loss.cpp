@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "dpsosp/problems/glm_loss.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <numbers>
 
 #include "dpsosp/core/errors.hpp"
+#include "dpsosp/problems/formula_loss.hpp"
 #include "dpsosp/problems/problem.hpp"
 
 namespace dpsosp {
@@ -168,25 +170,42 @@ std::shared_ptr<const ScalarLoss> tukey_loss(double scale) {
   return std::make_shared<Tukey>(scale);
 }
 
+namespace {
+
+struct NamedLoss {
+  std::string_view name;
+  std::shared_ptr<const ScalarLoss> (*make)(double scale);
+};
+constexpr std::array<NamedLoss, 4> named_losses{
+    NamedLoss{"sigmoid_square", [](double) { return sigmoid_square_loss(); }},
+    NamedLoss{"logistic", [](double) { return logistic_loss(); }},
+    NamedLoss{"welsch", welsch_loss},
+    NamedLoss{"tukey", tukey_loss}};
+
+}  // namespace
+
 void LossOption::add_fields(Fields& fields) {
-  fields.push_back(field("loss", kind, "phi(t; y) of the score t = <w, x> and the label y"));
+  fields.push_back(field("loss",
+                         text,
+                         "phi(t; y) of the score t = <w, x> and the label y: sigmoid_square, "
+                         "logistic, welsch, tukey, or a formula (docs/own-loss.md)"));
   fields.push_back(field("scale", scale, range::positive, "c of the losses welsch and tukey"));
   fields.push_back(
       field("regulariser", regulariser, range::not_negative, "lambda of sum_j w_j^2/(1 + w_j^2)"));
+  fields.push_back(field(
+      "label_least", label_least, range::finite, "with a formula, labels below are raised to it"));
+  fields.push_back(field(
+      "label_most", label_most, range::finite, "with a formula, labels above are lowered to it"));
 }
 
-std::shared_ptr<const ScalarLoss> LossOption::make() const {
-  switch (kind) {
-    case Kind::sigmoid_square:
-      return sigmoid_square_loss();
-    case Kind::logistic:
-      return logistic_loss();
-    case Kind::welsch:
-      return welsch_loss(scale);
-    case Kind::tukey:
-      break;
-  }
-  return tukey_loss(scale);
+bool LossOption::is_formula() const {
+  return std::ranges::find(named_losses, text, &NamedLoss::name) == named_losses.end();
+}
+
+std::shared_ptr<const ScalarLoss> LossOption::make(double reach) const {
+  const auto named = std::ranges::find(named_losses, text, &NamedLoss::name);
+  if (named != named_losses.end()) return named->make(scale);
+  return formula_loss(text, {.reach = reach, .label_least = label_least, .label_most = label_most});
 }
 
 Constants glm_constants(const ScalarLoss& loss, double regulariser, Index dimension) {
@@ -223,7 +242,7 @@ Constants glm_constants(const ScalarLoss& loss, double regulariser, Index dimens
     const ScalarLoss::Bound bound = loss.bound(k + 1);
     std::string proof = std::string(row.from) + bound.why;
     if (regulariser > 0) proof += row.added_why;
-    constants.set(row.name, proved(bound.value + row.added, "everywhere", std::move(proof)));
+    constants.set(row.name, proved(bound.value + row.added, loss.region(), std::move(proof)));
   }
   return constants;
 }

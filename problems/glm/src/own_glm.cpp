@@ -205,24 +205,20 @@ std::map<Index, OwnGlm::Interval> OwnGlm::intervals() const {
   return all;
 }
 
-bool OwnGlm::classifies() const {
-  return loss.kind == LossOption::Kind::sigmoid_square || loss.kind == LossOption::Kind::logistic;
-}
-
 void OwnGlm::check_labels() const {
   const Index y = label_column();
   const auto all = table().records.row(y);
   for (Index i = 0; i < all.size(); ++i) {
     const double value = all[i];
     if (labels == Labels::signs ? std::abs(value) != 1
-                                : classifies() && !(value >= 0 && value <= 1))
+                                : loss.classifies() && !(value >= 0 && value <= 1))
       throw CellRefused(
           table().place(y, i),
           fmt::format("label {:g}", value),
           labels == Labels::signs
               ? "-1 or 1 for labels = signs"
               : fmt::format("one in [0, 1] for loss = {} (labels = signs takes -1 and 1)",
-                            word_of(loss.kind)));
+                            loss.text));
   }
 }
 
@@ -311,7 +307,7 @@ std::optional<OwnGlm::Judgement> OwnGlm::judge(const InstanceSpec& spec,
   const GlmData judged = load(rows);
   const auto n = static_cast<double>(rows.size());
   const bool zeros_and_ones = (judged.labels.array() == 0 || judged.labels.array() == 1).all();
-  if (rows.empty() || !classifies() || !zeros_and_ones) return {};
+  if (rows.empty() || !loss.classifies() || !zeros_and_ones) return {};
   Vector scores = judged.features.transpose() * w.head(raw_features());
   if (bias) scores.array() += w[w.size() - 1];
   const double ones = judged.labels.sum();

@@ -9,7 +9,6 @@
 #include "dpsosp/core/public_facts.hpp"
 #include "dpsosp/core/settings.hpp"
 #include "dpsosp/core/vector.hpp"
-#include "dpsosp/core/words.hpp"
 #include "dpsosp/trusted/expression.hpp"
 
 namespace dpsosp {
@@ -36,6 +35,8 @@ class ScalarLoss {
 
   /// sup φ(t; y) over |t| ≤ reach and every label of the range; ≥ the loss at such a point.
   virtual Bound largest(double reach) const = 0;
+  /// Where the bounds hold.
+  virtual std::string region() const { return "everywhere"; }
 
  protected:
   explicit ScalarLoss(std::array<Expression, 3> derivatives)
@@ -54,23 +55,19 @@ std::shared_ptr<const ScalarLoss> welsch_loss(double scale);
 /// (c²/6)(1 − (1 − (t − y)²/c²)³) for |t − y| ≤ c, c²/6 beyond, y ∈ R; c > 0.
 std::shared_ptr<const ScalarLoss> tukey_loss(double scale);
 
-/// The four losses as a setting, for families that fit real data with any of them.
+/// The loss as a setting: one of the four above by name, or a formula.
 struct LossOption {
-  enum class Kind { sigmoid_square, logistic, welsch, tukey };
-  friend constexpr auto words_of(Kind) {
-    using enum Kind;
-    return word_list<Kind>("loss",
-                           {{sigmoid_square, "sigmoid_square"},
-                            {logistic, "logistic"},
-                            {welsch, "welsch"},
-                            {tukey, "tukey"}});
-  }
-  Kind kind = Kind::sigmoid_square;
+  std::string text = "sigmoid_square";
   double scale = 1.0;
   double regulariser = 0.0;
+  double label_least = 0, label_most = 1;  ///< of a formula's labels, which are cut to them
 
   void add_fields(Fields& fields);
-  std::shared_ptr<const ScalarLoss> make() const;
+  bool is_formula() const;
+  /// Whether labels are in [0, 1] and y = 1 is told by a score > 0.
+  bool classifies() const { return text == "sigmoid_square" || text == "logistic"; }
+  /// \param reach  bound of |⟨w, x⟩| on the domain, for a formula
+  std::shared_ptr<const ScalarLoss> make(double reach) const;
 };
 
 /// G, M and ρ of φ(⟨w, x⟩; y) + λ Σ_j w_j²/(1 + w_j²) for ‖x‖ ≤ 1, w ∈ R^d; `attained` is exact

@@ -89,7 +89,6 @@ class OwnGlm final : public DataGlmFamily {
   struct Interval {
     double least = 0, most = 0;
   };
-  bool classifies() const;
   Index label_column() const;
   /// Those of x, ascending. \throws InputError
   std::vector<Index> feature_columns() const;

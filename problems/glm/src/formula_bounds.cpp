@@ -1,0 +1,302 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "formula_bounds.hpp"
+
+#include <cmath>
+#include <map>
+#include <queue>
+#include <vector>
+
+namespace dpsosp::formula {
+namespace {
+
+/// A function over a box with its partial derivatives.
+struct Jet {
+  Interval value, in_t, in_y;
+};
+
+/// Evaluates a node over boxes.
+class Enclosure {
+ public:
+  Enclosure(Graph& graph, int node) : graph_(graph), node_(graph.with_branches(node)) {
+    parts_ = graph_.parts(node_);
+    jets_.resize(static_cast<std::size_t>(node_) + 1);
+  }
+
+  /// The box in as few variables as the function has: of t alone where no label enters, and of
+  /// u = t − y, which is then the score, where both enter in no other way.
+  Box reduced(const Box& box) {
+    bool score = false, label = false;
+    int difference = -1;
+    for (const int k : parts_) {
+      const Node& n = graph_[k];
+      const auto is = [&](int operand, Operation leaf) {
+        return operand >= 0 && graph_[operand].operation == leaf;
+      };
+      if (n.operation == Operation::subtract && is(n.a, Operation::score) &&
+          is(n.b, Operation::label)) {
+        difference = k;
+        continue;
+      }
+      for (const int operand : {n.a, n.b, n.c}) {
+        score = score || is(operand, Operation::score);
+        label = label || is(operand, Operation::label);
+      }
+    }
+    label = label || graph_[node_].operation == Operation::label;
+    if (!label && difference < 0) return {box.t, {}};
+    if (score || label || difference < 0) return box;
+    difference_ = difference;
+    return {interval::subtract(box.t, box.y), {}};
+  }
+  /// Where the function varies more, of the box that was looked at last.
+  Interval Box::*longer_side(const Box& box) const {
+    const double along_t = over_.in_t.largest() * box.t.width(),
+                 along_y = over_.in_y.largest() * box.y.width();
+    if (std::isfinite(along_t) && std::isfinite(along_y))
+      return along_t >= along_y ? &Box::t : &Box::y;
+    return box.t.width() >= box.y.width() ? &Box::t : &Box::y;
+  }
+
+  /// Every value over the box, whatever side an open sign is on.
+  Interval over(const Box& box) {
+    sides_.clear();
+    const Interval hull = mean_value(box);
+    const std::vector<int> open = open_;
+    if (open.empty() || open.size() > most_signs) return hull;
+    Interval all;
+    for (unsigned sides = 0; sides < 1U << open.size(); ++sides) {
+      sides_.clear();
+      for (std::size_t k = 0; k < open.size(); ++k) sides_[open[k]] = (sides >> k & 1U) != 0;
+      const Interval of_sides = mean_value(box);
+      all = sides == 0 ? of_sides : interval::hull(all, of_sides);
+    }
+    return all.bounded() ? interval::both(all, hull) : all;
+  }
+
+  /// Its value at a point with a sign on the given side.
+  Interval at(double t, double y, int sign, bool side) {
+    sides_ = {{sign, side}};
+    return run({{t, t}, {y, y}}).value;
+  }
+  Interval at(double t, double y) {
+    sides_.clear();
+    return run({{t, t}, {y, y}}).value;
+  }
+  /// Of a sign of the function.
+  Interval sign_at(int sign, double t, double y) {
+    at(t, y);
+    return jets_[static_cast<std::size_t>(sign)].value;
+  }
+  std::vector<int> signs() const {
+    std::vector<int> all;
+    for (const int k : parts_)
+      if (graph_[k].operation == Operation::choose &&
+          std::ranges::find(all, graph_[k].a) == all.end())
+        all.push_back(graph_[k].a);
+    return all;
+  }
+
+ private:
+  static constexpr std::size_t most_signs = 5;
+
+  Interval mean_value(const Box& box) {
+    over_ = run(box);
+    const std::vector<int> open = open_;
+    const bool smooth = open.empty() && over_.in_t.bounded() && over_.in_y.bounded();
+    if (smooth) {
+      const double t = box.t.middle(), y = box.y.middle();
+      using namespace interval;
+      const Interval at_middle = run({{t, t}, {y, y}}).value;
+      const Interval linear = add(at_middle,
+                                  add(multiply(over_.in_t, subtract(box.t, {t, t})),
+                                      multiply(over_.in_y, subtract(box.y, {y, y}))));
+      open_ = open;
+      return both(over_.value, linear);
+    }
+    return over_.value;
+  }
+
+  Jet run(const Box& box) {
+    using namespace interval;
+    open_.clear();
+    for (const int k : parts_) {
+      const Node& n = graph_[k];
+      const auto of = [&](int operand) -> const Jet& {
+        return jets_[static_cast<std::size_t>(operand)];
+      };
+      /// f(a) with f′ over a.
+      const auto chain = [&](const Interval& value, const Interval& slope) {
+        return Jet{value, multiply(slope, of(n.a).in_t), multiply(slope, of(n.a).in_y)};
+      };
+      Jet& j = jets_[static_cast<std::size_t>(k)];
+      if (k == difference_) {
+        j = {box.t, {1, 1}, {}};
+        continue;
+      }
+      switch (n.operation) {
+        case Operation::constant:
+          j = {{n.value, n.value}, {}, {}};
+          break;
+        case Operation::score:
+          j = {box.t, {1, 1}, {}};
+          break;
+        case Operation::label:
+          j = {box.y, {}, {1, 1}};
+          break;
+        case Operation::add:
+          j = {add(of(n.a).value, of(n.b).value),
+               add(of(n.a).in_t, of(n.b).in_t),
+               add(of(n.a).in_y, of(n.b).in_y)};
+          break;
+        case Operation::subtract:
+          j = {subtract(of(n.a).value, of(n.b).value),
+               subtract(of(n.a).in_t, of(n.b).in_t),
+               subtract(of(n.a).in_y, of(n.b).in_y)};
+          break;
+        case Operation::multiply: {
+          const Jet a = of(n.a), b = of(n.b);
+          j = {multiply(a.value, b.value),
+               add(multiply(a.in_t, b.value), multiply(a.value, b.in_t)),
+               add(multiply(a.in_y, b.value), multiply(a.value, b.in_y))};
+          break;
+        }
+        case Operation::divide: {
+          const Jet a = of(n.a), b = of(n.b);
+          const Interval q = divide(a.value, b.value);
+          j = {q,
+               divide(subtract(a.in_t, multiply(q, b.in_t)), b.value),
+               divide(subtract(a.in_y, multiply(q, b.in_y)), b.value)};
+          break;
+        }
+        case Operation::negate:
+          j = {negate(of(n.a).value), negate(of(n.a).in_t), negate(of(n.a).in_y)};
+          break;
+        case Operation::square:
+          j = chain(square(of(n.a).value), multiply({2, 2}, of(n.a).value));
+          break;
+        case Operation::sqrt: {
+          const Interval root = sqrt(of(n.a).value);
+          j = chain(root, divide({0.5, 0.5}, root));
+          break;
+        }
+        case Operation::exp: {
+          const Interval e = exp(of(n.a).value);
+          j = chain(e, e);
+          break;
+        }
+        case Operation::expm1:
+          j = chain(expm1(of(n.a).value), exp(of(n.a).value));
+          break;
+        case Operation::log1p:
+          j = chain(log1p(of(n.a).value), divide({1, 1}, add({1, 1}, of(n.a).value)));
+          break;
+        case Operation::choose: {
+          const Interval sign = of(n.a).value;
+          const auto set = sides_.find(n.a);
+          if (set != sides_.end() || sign.least >= 0 || sign.most < 0) {
+            j = (set != sides_.end() ? set->second : sign.least >= 0) ? of(n.b) : of(n.c);
+          } else {
+            if (std::ranges::find(open_, n.a) == open_.end()) open_.push_back(n.a);
+            j = {hull(of(n.b).value, of(n.c).value),
+                 hull(of(n.b).in_t, of(n.c).in_t),
+                 hull(of(n.b).in_y, of(n.c).in_y)};
+          }
+          break;
+        }
+        case Operation::abs:  // branches
+        case Operation::max:
+          break;
+      }
+    }
+    return jets_[static_cast<std::size_t>(node_)];
+  }
+
+  Graph& graph_;
+  int node_;
+  int difference_ = -1;  // the node t − y, where it is the variable
+  std::vector<int> parts_;
+  std::vector<Jet> jets_;
+  Jet over_;                   // of the whole function and the last box
+  std::map<int, bool> sides_;  // of signs
+  std::vector<int> open_;      // signs that were on no side
+};
+
+constexpr int most_boxes = 20'000;
+constexpr double close_enough = 0.01;
+
+}  // namespace
+
+Supremum supremum(Graph& graph, int node, const Box& box, Of of) {
+  Enclosure enclosure(graph, node);
+  const auto upper = [&](const Interval& v) { return of == Of::magnitude ? v.largest() : v.most; };
+  const auto lower = [&](const Interval& v) {
+    return of == Of::magnitude ? v.smallest() : v.least;
+  };
+  struct Open {
+    Box box;
+    double most;
+    Interval Box::*side;  // to be divided
+  };
+  const auto less = [](const Open& a, const Open& b) { return a.most < b.most; };
+  std::priority_queue<Open, std::vector<Open>, decltype(less)> open(less);
+  Supremum found{.least = -std::numeric_limits<double>::infinity()};
+  const auto look = [&](const Box& at) {
+    found.least = std::max(found.least, lower(enclosure.at(at.t.middle(), at.y.middle())));
+    for (const double t : {at.t.least, at.t.most})
+      for (const double y : {at.y.least, at.y.most})
+        found.least = std::max(found.least, lower(enclosure.at(t, y)));
+    const double most = upper(enclosure.over(at));
+    open.push({at, most, enclosure.longer_side(at)});
+    ++found.boxes;
+  };
+  look(enclosure.reduced(box));
+  while (found.boxes < most_boxes) {
+    const Open widest = open.top();
+    if (widest.most <= found.least + close_enough * std::abs(found.least) + 1e-300) break;
+    Box first = widest.box, second = widest.box;
+    Interval Box::*side = widest.side;
+    const double middle = (widest.box.*side).middle();
+    if (!((widest.box.*side).least < middle && middle < (widest.box.*side).most)) break;
+    (first.*side).most = (second.*side).least = middle;
+    open.pop();
+    look(first);
+    look(second);
+  }
+  found.most = open.top().most;
+  found.worst = open.top().box;
+  return found;
+}
+
+std::optional<Jump> find_jump(Graph& graph, int node, const Box& box, int& places) {
+  constexpr int labels = 8, scores = 1024;
+  constexpr double same = 1e-9;
+  Enclosure enclosure(graph, node);
+  places = 0;
+  for (const int sign : enclosure.signs())
+    for (int i = 0; i <= labels; ++i) {
+      const double y = box.y.least + box.y.width() * i / labels;
+      const auto side = [&](double t) { return enclosure.sign_at(sign, t, y).middle() >= 0; };
+      double before = box.t.least;
+      bool was = side(before);
+      for (int k = 1; k <= scores; ++k) {
+        const double after = box.t.least + box.t.width() * k / scores;
+        const bool is = side(after);
+        if (is != was) {
+          double low = before, high = after;
+          for (double m = 0.5 * (low + high); low < m && m < high; m = 0.5 * (low + high))
+            (side(m) == was ? low : high) = m;
+          const Interval left = enclosure.at(low, y, sign, was),
+                         right = enclosure.at(high, y, sign, is);
+          const double a = left.middle(), b = right.middle();
+          ++places;
+          if (!(std::abs(a - b) <= same * (1 + std::max(std::abs(a), std::abs(b)))))
+            return Jump{high, y, a, b};
+        }
+        before = after;
+        was = is;
+      }
+    }
+  return {};
+}
+
+}  // namespace dpsosp::formula

@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "formula_graph.hpp"
+
+#include <cmath>
+
+namespace dpsosp::formula {
+namespace {
+
+// The members of these names hide the functions in Graph::expression.
+Expression square_of(const Expression& a) { return square(a); }
+Expression max_of(const Expression& a, const Expression& b) { return max(a, b); }
+
+}  // namespace
+
+int Graph::made(Operation operation, int a, int b, int c, double value) {
+  const auto [place, is_new] = known_.try_emplace({operation, a, b, c, value}, size());
+  if (is_new) nodes_.push_back({operation, a, b, c, value});
+  return place->second;
+}
+
+bool Graph::is(int node, double value) const {
+  const Node& n = (*this)[node];
+  return n.operation == Operation::constant && n.value == value;
+}
+
+int Graph::constant(double value) {
+  return made(Operation::constant, -1, -1, -1, value == 0 ? 0 : value);  // one zero
+}
+
+int Graph::add(int a, int b) {
+  if (is(a, 0)) return b;
+  if (is(b, 0)) return a;
+  return made(Operation::add, a, b);
+}
+
+int Graph::subtract(int a, int b) {
+  if (is(b, 0)) return a;
+  if (is(a, 0)) return negate(b);
+  if (a == b) return constant(0);
+  return made(Operation::subtract, a, b);
+}
+
+int Graph::multiply(int a, int b) {
+  if (is(a, 0) || is(b, 0)) return constant(0);
+  if (is(a, 1)) return b;
+  if (is(b, 1)) return a;
+  if (is(a, -1)) return negate(b);
+  if (is(b, -1)) return negate(a);
+  if (a == b) return square(a);
+  return made(Operation::multiply, a, b);
+}
+
+int Graph::divide(int a, int b) {
+  if (is(a, 0)) return a;
+  if (is(b, 1)) return a;
+  return made(Operation::divide, a, b);
+}
+
+int Graph::negate(int a) {
+  const Node n = (*this)[a];
+  if (n.operation == Operation::constant) return constant(-n.value);
+  if (n.operation == Operation::negate) return n.a;
+  return made(Operation::negate, a);
+}
+
+int Graph::square(int a) {
+  const Node n = (*this)[a];
+  if (n.operation == Operation::constant) return constant(n.value * n.value);
+  return made(Operation::square, n.operation == Operation::negate ? n.a : a);
+}
+
+int Graph::max(int a, int b) { return a == b ? a : made(Operation::max, a, b); }
+
+int Graph::choose(int sign, int yes, int no) {
+  return yes == no ? yes : made(Operation::choose, sign, yes, no);
+}
+
+int Graph::apply(Operation operation, int a) { return made(operation, a); }
+
+int Graph::derivative(int node) {
+  if (const auto known = derivatives_.find(node); known != derivatives_.end()) return known->second;
+  const Node n = (*this)[node];  // a copy: nodes are added
+  const auto d = [&](int operand) { return derivative(operand); };
+  int result = constant(0);
+  switch (n.operation) {
+    case Operation::constant:
+    case Operation::label:
+      break;
+    case Operation::score:
+      result = constant(1);
+      break;
+    case Operation::add:
+      result = add(d(n.a), d(n.b));
+      break;
+    case Operation::subtract:
+      result = subtract(d(n.a), d(n.b));
+      break;
+    case Operation::multiply:
+      result = add(multiply(d(n.a), n.b), multiply(n.a, d(n.b)));
+      break;
+    case Operation::divide:  // a′/b − (a/b) b′/b
+      result = subtract(divide(d(n.a), n.b), divide(multiply(node, d(n.b)), n.b));
+      break;
+    case Operation::negate:
+      result = negate(d(n.a));
+      break;
+    case Operation::abs:
+      result = multiply(choose(n.a, constant(1), constant(-1)), d(n.a));
+      break;
+    case Operation::square:
+      result = multiply(multiply(constant(2), n.a), d(n.a));
+      break;
+    case Operation::sqrt:
+      result = divide(d(n.a), multiply(constant(2), node));
+      break;
+    case Operation::exp:
+      result = multiply(node, d(n.a));
+      break;
+    case Operation::expm1:
+      result = multiply(apply(Operation::exp, n.a), d(n.a));
+      break;
+    case Operation::log1p:
+      result = divide(d(n.a), add(constant(1), n.a));
+      break;
+    case Operation::max:
+      result = choose(subtract(n.a, n.b), d(n.a), d(n.b));
+      break;
+    case Operation::choose:
+      result = choose(n.a, d(n.b), d(n.c));
+      break;
+  }
+  derivatives_[node] = result;
+  return result;
+}
+
+int Graph::with_branches(int node) {
+  std::map<int, int> now;
+  for (const int k : parts(node)) {
+    Node n = (*this)[k];
+    for (int* operand : {&n.a, &n.b, &n.c})
+      if (*operand >= 0) *operand = now.at(*operand);
+    now[k] = n.operation == Operation::abs   ? choose(n.a, n.a, negate(n.a))
+             : n.operation == Operation::max ? choose(subtract(n.a, n.b), n.a, n.b)
+                                             : made(n.operation, n.a, n.b, n.c, n.value);
+  }
+  return now.at(node);
+}
+
+std::vector<int> Graph::parts(int node) const {
+  std::vector<bool> needed(static_cast<std::size_t>(node) + 1, false);
+  needed.back() = true;
+  for (int k = node; k >= 0; --k) {
+    if (!needed[static_cast<std::size_t>(k)]) continue;
+    const Node& n = (*this)[k];
+    for (const int operand : {n.a, n.b, n.c})
+      if (operand >= 0) needed[static_cast<std::size_t>(operand)] = true;
+  }
+  std::vector<int> all;
+  for (int k = 0; k <= node; ++k)
+    if (needed[static_cast<std::size_t>(k)]) all.push_back(k);
+  return all;
+}
+
+Expression Graph::expression(int node) const {
+  std::map<int, Expression> made;
+  for (const int k : parts(node)) {
+    const Node& n = (*this)[k];
+    const auto at = [&](int operand) -> const Expression& { return made.at(operand); };
+    const auto now = [&]() -> Expression {
+      switch (n.operation) {
+        case Operation::score:
+          return Expression::score();
+        case Operation::label:
+          return Expression::label();
+        case Operation::add:
+          return at(n.a) + at(n.b);
+        case Operation::subtract:
+          return at(n.a) - at(n.b);
+        case Operation::multiply:
+          return at(n.a) * at(n.b);
+        case Operation::divide:
+          return at(n.a) / at(n.b);
+        case Operation::negate:
+          return -at(n.a);
+        case Operation::abs:
+          return abs(at(n.a));
+        case Operation::square:
+          return square_of(at(n.a));
+        case Operation::sqrt:
+          return sqrt(at(n.a));
+        case Operation::exp:
+          return exp(at(n.a));
+        case Operation::expm1:
+          return expm1(at(n.a));
+        case Operation::log1p:
+          return log1p(at(n.a));
+        case Operation::max:
+          return max_of(at(n.a), at(n.b));
+        case Operation::choose:
+          return where_not_negative(at(n.a), at(n.b), at(n.c));
+        case Operation::constant:
+          break;
+      }
+      return n.value;
+    };
+    made.emplace(k, now());
+  }
+  return made.at(node);
+}
+
+}  // namespace dpsosp::formula

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <map>
+#include <string_view>
+#include <tuple>
+#include <vector>
+
+#include "dpsosp/trusted/expression.hpp"
+
+namespace dpsosp::formula {
+
+enum class Operation {
+  constant,
+  score,
+  label,
+  add,
+  subtract,
+  multiply,
+  divide,
+  negate,
+  abs,
+  square,
+  sqrt,
+  exp,
+  expm1,
+  log1p,
+  max,
+  choose  ///< b where a ≥ 0, else c
+};
+
+struct Node {
+  Operation operation;
+  int a = -1, b = -1, c = -1;  ///< numbers of earlier nodes
+  double value = 0;            ///< of a constant
+};
+
+/// Functions of a score t and a label y that share their parts: a node is one function, and equal
+/// ones have one number.
+class Graph {
+ public:
+  int constant(double value);
+  int score() { return made(Operation::score); }
+  int label() { return made(Operation::label); }
+  int add(int a, int b);
+  int subtract(int a, int b);
+  int multiply(int a, int b);
+  int divide(int a, int b);
+  int negate(int a);
+  int square(int a);
+  int max(int a, int b);
+  int choose(int sign, int yes, int no);
+  /// abs, sqrt, exp, expm1 or log1p
+  int apply(Operation operation, int a);
+
+  /// ∂/∂t. Of abs, max and choose it is that of the branch.
+  int derivative(int node);
+  /// The same with abs and max as branches on a sign.
+  int with_branches(int node);
+  /// What the sums over records evaluate.
+  Expression expression(int node) const;
+
+  const Node& operator[](int node) const { return nodes_[static_cast<std::size_t>(node)]; }
+  int size() const { return static_cast<int>(nodes_.size()); }
+  /// The nodes that a node is made of, itself included, operands first.
+  std::vector<int> parts(int node) const;
+
+ private:
+  int made(Operation operation, int a = -1, int b = -1, int c = -1, double value = 0);
+  bool is(int node, double value) const;
+
+  std::vector<Node> nodes_;
+  std::map<std::tuple<Operation, int, int, int, double>, int> known_;
+  std::map<int, int> derivatives_;
+};
+
+/// Reads φ(t; y). \throws InputError with the column of what cannot be read
+int parse(Graph& graph, std::string_view text);
+
+}  // namespace dpsosp::formula
