@@ -50,7 +50,7 @@ PublicFacts facts() {
   f.feature_bound = 1;
   f.domain = Domain::ball(3);
   f.initial_point = Vector::Zero(d);
-  f.constants = glm_constants(*logistic_loss(), 0, d);
+  f.constants = glm_constants(*logistic_loss(), {}, d);
   f.constants.set(constant::suboptimality, {0.7, Origin::proved});
   f.constants.set(constant::quasar_convexity, {0.5, Origin::proved});
   return f;
@@ -114,7 +114,7 @@ TEST(Projection, KeepsGradientsWhenNothingIsCapped) {
 
 TEST(Projection, ProjectsAtomsOfSimulatedRecords) {
   const auto atoms = data(5);
-  const GlmModel model{"logistic", logistic_loss(), 0};
+  const GlmModel model{"logistic", logistic_loss()};
   const Matrix map = normals(4, d, 6, 3.0);
   const auto simulated = glm_atom_sums(model, atoms, {1000000, RecordSampling::whole, 9});
   const auto projected = simulated->projected(map, 1.5);

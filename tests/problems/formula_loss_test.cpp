@@ -10,6 +10,7 @@
 
 #include "dpsosp/core/errors.hpp"
 #include "dpsosp/core/stream.hpp"
+#include "dpsosp/problems/glm.hpp"
 
 // Losses as text: derivatives, bounds of them, refusals.
 namespace dpsosp::formula_loss_test {
@@ -225,6 +226,34 @@ TEST(FormulaLoss, RefusesKinksAndDerivativesWithoutBound) {
   refuses("log1p(t)", "no bound");
   refuses("exp(exp(exp(t)))", "no bound");
   refuses("t^2", "bounded domain", {.reach = std::numeric_limits<double>::infinity()});
+}
+
+TEST(FormulaLoss, OfARegulariserIsAPenaltyOfEachCoordinate) {
+  LossOption option{.text = "logistic", .regulariser = 0.7, .penalty = "t^2/(1 + t^2)"};
+  const Penalty ours = option.make_penalty(5);
+  option.penalty = "ratio";
+  const Penalty theirs = option.make_penalty(5);
+  const Vector w{{-1.3, 0, 0.2, 4}};
+  Vector slopes = Vector::Zero(4), curvatures = Vector::Zero(4);
+  ours.add_gradient(w, slopes);
+  ours.add_curvature(w, curvatures);
+  EXPECT_NEAR(ours.value(w), theirs.value(w), 1e-14);
+  theirs.add_gradient(-w, slopes);
+  theirs.add_curvature(w, curvatures);
+  EXPECT_LE(slopes.norm(), 1e-14);
+  Vector once = Vector::Zero(4);
+  theirs.add_curvature(w, once);
+  EXPECT_LE((curvatures - 2 * once).norm(), 1e-14);
+  const Constants a = glm_constants(*logistic_loss(), ours, 9),
+                  b = glm_constants(*logistic_loss(), theirs, 9);
+  for (const auto name : {constant::lipschitz, constant::smoothness, constant::hessian_lipschitz}) {
+    EXPECT_GE(a[name], b[name] * (1 - 1e-12)) << name;
+    EXPECT_LE(a[name], b[name] * 1.05) << name;
+  }
+  option.penalty = "t*y";
+  EXPECT_THROW(option.make_penalty(5), InputError);
+  option.penalty = "abs(t)";
+  EXPECT_THROW(option.make_penalty(5), InputError);
 }
 
 }  // namespace

@@ -82,7 +82,8 @@ void DataGlmFamily::settle(const Stream& random, PublicFacts& facts) const {
 }
 
 Constants DataGlmFamily::constants(const PublicFacts& facts) const {
-  return glm_constants(*loss.make(radius), loss.regulariser, facts.initial_point, gap_attained());
+  return glm_constants(
+      *loss.make(radius), loss.make_penalty(radius), facts.initial_point, gap_attained());
 }
 
 void DataGlmFamily::draw(const InstanceSpec& spec, Problem& problem) const {
@@ -100,7 +101,7 @@ void DataGlmFamily::draw(const InstanceSpec& spec, Problem& problem) const {
     ends << loss.label_least, loss.label_most;
     data->labels = data->labels.cwiseMax(ends[0]).cwiseMin(ends[1]);
   }
-  const GlmModel model{std::string(name()), loss.make(radius), loss.regulariser};
+  const GlmModel model{std::string(name()), loss.make(radius), loss.make_penalty(radius)};
   problem.extremes = glm_records(model, std::make_shared<GlmData>(glm_extremes(d, ends)));
   problem.empirical = glm_objective(model, data);
   problem.records = glm_records(model, std::move(data));

@@ -34,7 +34,7 @@ class FormulaLoss final : public ScalarLoss {
     for (std::size_t k = 0; k < 3; ++k)
       if (const auto jump = find_jump(graph, nodes[k], box, places))
         throw InputError(
-            fmt::format("loss: {} jumps from {:.6g} to {:.6g} at t = {:.6g}, y = {:.6g}; expected "
+            fmt::format("{} jumps from {:.6g} to {:.6g} at t = {:.6g}, y = {:.6g}; expected "
                         "two continuous derivatives",
                         order_names[k],
                         jump->before,
@@ -80,7 +80,7 @@ class FormulaLoss final : public ScalarLoss {
       Graph& graph, int node, const Box& box, formula::Of of, std::string_view name) {
     const Supremum s = supremum(graph, node, box, of);
     if (!std::isfinite(s.most))
-      throw InputError(fmt::format("loss: no bound of {} is found for t in {}, y in {}",
+      throw InputError(fmt::format("no bound of {} is found for t in {}, y in {}",
                                    name,
                                    to_text(s.worst.t),
                                    to_text(s.worst.y)));
@@ -97,11 +97,14 @@ constexpr int most_nodes = 3000;
 std::shared_ptr<const ScalarLoss> made(const std::string& text, const LossRange& range) {
   Graph graph;
   std::array<int, 4> nodes{parse(graph, text)};
+  if (!range.with_label)
+    for (const int part : graph.parts(nodes[0]))
+      if (graph[part].operation == formula::Operation::label)
+        throw InputError("y is in it, expected a formula of a coordinate t alone");
   for (std::size_t k = 1; k < 4; ++k) {
     nodes[k] = graph.derivative(nodes[k - 1]);
     if (graph.size() > most_nodes)
-      throw InputError(
-          fmt::format("loss: its derivatives take more than {} operations", most_nodes));
+      throw InputError(fmt::format("its derivatives take more than {} operations", most_nodes));
   }
   return std::make_shared<FormulaLoss>(std::move(graph), nodes, range);
 }
@@ -109,17 +112,23 @@ std::shared_ptr<const ScalarLoss> made(const std::string& text, const LossRange&
 }  // namespace
 
 std::shared_ptr<const ScalarLoss> formula_loss(const std::string& text, const LossRange& range) {
+  const std::string_view what = range.with_label ? "loss" : "penalty";
   if (!(range.reach > 0 && std::isfinite(range.reach)))
-    throw InputError("loss: a formula needs a bounded domain; set radius to a finite number");
+    throw InputError(
+        fmt::format("{}: a formula needs a bounded domain; set radius to a finite number", what));
   if (!(range.label_least <= range.label_most))
     throw InputError("loss: label_least above label_most");
   // Asked for by facts, records and evaluator of every run.
-  using Key = std::tuple<std::string, double, double, double>;
+  using Key = std::tuple<std::string, double, double, double, bool>;
   static std::mutex mutex;
   static std::map<Key, std::shared_ptr<const ScalarLoss>> known;
   const std::lock_guard lock(mutex);
-  auto& loss = known[{text, range.reach, range.label_least, range.label_most}];
-  if (!loss) loss = made(text, range);
+  auto& loss = known[{text, range.reach, range.label_least, range.label_most, range.with_label}];
+  try {
+    if (!loss) loss = made(text, range);
+  } catch (const InputError& refusal) {
+    throw InputError(fmt::format("{}: {}", what, refusal.what()));
+  }
   return loss;
 }
 

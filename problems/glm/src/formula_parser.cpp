@@ -27,7 +27,7 @@ class Parser {
   int whole() {
     if (text_.size() > longest)
       throw InputError(
-          fmt::format("loss: {} characters, expected at most {}", text_.size(), longest));
+          fmt::format("{} characters, expected at most {}", text_.size(), longest));
     const int node = sum();
     if (next() != '\0') refuse("an operator or the end");
     return node;
@@ -198,7 +198,7 @@ class Parser {
         at_ >= text_.size()
             ? "the end"
             : fmt::format("'{}'", text_.substr(at_, std::max<std::size_t>(end - at_, 1)));
-    throw InputError(fmt::format("loss, column {}: {}, expected {}", at_ + 1, found, expected));
+    throw InputError(fmt::format("column {}: {}, expected {}", at_ + 1, found, expected));
   }
 
   Graph& graph_;

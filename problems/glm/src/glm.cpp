@@ -24,7 +24,7 @@ class GlmObjective final : public Objective {
     over_columns(data_->features, total, [&](Index first, Rows rows, VectorRef partial) {
       partial[0] += weighted(0, w, first, rows).sum();
     });
-    return total[0] + ratio_penalty(model_.regulariser, w);
+    return total[0] + model_.penalty.value(w);
   }
 
   void gradient(ConstVectorRef w, VectorRef out) const override {
@@ -32,7 +32,7 @@ class GlmObjective final : public Objective {
     over_columns(data_->features, out, [&](Index first, Rows rows, VectorRef partial) {
       add_rows(rows, weighted(1, w, first, rows), partial);
     });
-    add_ratio_penalty_gradient(model_.regulariser, w, out);
+    model_.penalty.add_gradient(w, out);
   }
 
   void hessian_product(ConstVectorRef w, ConstVectorRef v, VectorRef out) const override {
@@ -44,9 +44,9 @@ class GlmObjective final : public Objective {
       along.array() *= curvature->segment(first, along.size()).array();
       add_rows(rows, along, partial);
     });
-    if (model_.regulariser > 0) {
+    if (model_.penalty.weight > 0) {
       Vector diagonal = Vector::Zero(w.size());
-      add_ratio_penalty_curvature(model_.regulariser, w, diagonal);
+      model_.penalty.add_curvature(w, diagonal);
       out += diagonal.cwiseProduct(v);
     }
   }
@@ -59,9 +59,9 @@ class GlmObjective final : public Objective {
       add_outer_products(rows, curvature->segment(first, std::ssize(rows)), partial.reshaped(d, d));
     });
     out = sums.reshaped(d, d).selfadjointView<Eigen::Lower>();
-    if (model_.regulariser > 0) {
+    if (model_.penalty.weight > 0) {
       Vector diagonal = Vector::Zero(d);
-      add_ratio_penalty_curvature(model_.regulariser, w, diagonal);
+      model_.penalty.add_curvature(w, diagonal);
       out.diagonal() += diagonal;
     }
   }
@@ -108,16 +108,21 @@ std::unique_ptr<const Objective> glm_objective(GlmModel model,
 }
 
 Constants glm_constants(const ScalarLoss& loss,
-                        double regulariser,
+                        const Penalty& penalty,
                         const Vector& initial_point,
                         double gap_attained) {
-  Constants made = glm_constants(loss, regulariser, initial_point.size());
+  Constants made = glm_constants(loss, penalty, initial_point.size());
   const ScalarLoss::Bound at_start = loss.largest(initial_point.norm());
-  made.set(constant::suboptimality,
-           proved(at_start.value + ratio_penalty(regulariser, initial_point),
-                  "initial point",
-                  at_start.why + " At t = ⟨x₀, x⟩, |t| ≤ ‖x₀‖; and min F ≥ 0.",
-                  gap_attained));
+  std::string why = at_start.why + " At t = ⟨x₀, x⟩, |t| ≤ ‖x₀‖; and min F ≥ 0.";
+  double above = at_start.value;
+  if (!penalty.term) {
+    above += penalty.value(initial_point);
+  } else if (penalty.weight > 0) {
+    const ScalarLoss::Bound range = penalty.term->largest(0);
+    above += penalty.weight * static_cast<double>(initial_point.size()) * range.value;
+    why += " Of each of the d terms of g: " + range.why;
+  }
+  made.set(constant::suboptimality, proved(above, "initial point", why, gap_attained));
   return made;
 }
 
@@ -144,23 +149,6 @@ GlmData glm_extremes(Index d, const Vector& labels) {
     data.labels.segment(k * corners.cols(), corners.cols()).setConstant(labels[k]);
   }
   return data;
-}
-
-double ratio_penalty(double lambda, ConstVectorRef w) {
-  if (lambda == 0) return 0;
-  const auto square = w.array().square();
-  return lambda * (square / (1 + square)).sum();
-}
-
-void add_ratio_penalty_gradient(double lambda, ConstVectorRef w, VectorRef out) {
-  if (lambda == 0) return;
-  out.array() += lambda * 2 * w.array() / (1 + w.array().square()).square();
-}
-
-void add_ratio_penalty_curvature(double lambda, ConstVectorRef w, VectorRef out) {
-  if (lambda == 0) return;
-  const auto square = w.array().square();
-  out.array() += lambda * (2 - 6 * square) / (1 + square).cube();
 }
 
 }  // namespace dpsosp

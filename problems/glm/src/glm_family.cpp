@@ -126,7 +126,8 @@ void GlmFamily::settle(const Stream& random, PublicFacts& facts) const {
 
 Constants GlmFamily::constants(const PublicFacts& facts) const {
   const Model law = model();
-  Constants made = glm_constants(*law.loss, law.regulariser, facts.initial_point, law.gap_attained);
+  Constants made =
+      glm_constants(*law.loss, {law.regulariser, {}}, facts.initial_point, law.gap_attained);
   add_constants(law, facts, made);
   return made;
 }
@@ -134,7 +135,7 @@ Constants GlmFamily::constants(const PublicFacts& facts) const {
 void GlmFamily::draw(const InstanceSpec& spec, Problem& problem) const {
   const Index d = problem.facts.dimension;
   const Model law = model();
-  const GlmModel shared{std::string(name()), law.loss, law.regulariser};
+  const GlmModel shared{std::string(name()), law.loss, {law.regulariser, {}}};
 
   const StreamKey key{.seed = spec.data_seed, .purpose = Purpose::data};
   Stream planted_stream(key.child(planted_part));
@@ -186,7 +187,7 @@ void GlmFamily::draw_atoms(const Model& law,
                            const InstanceSpec& spec,
                            std::shared_ptr<const GlmData> atoms,
                            Problem& problem) const {
-  const GlmModel shared{std::string(name()), law.loss, law.regulariser};
+  const GlmModel shared{std::string(name()), law.loss, {law.regulariser, {}}};
   problem.population = glm_objective(shared, atoms);
   std::vector<Index> counts(static_cast<std::size_t>(support));
   if (simulated(sampling)) {

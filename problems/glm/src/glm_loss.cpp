@@ -191,7 +191,12 @@ void LossOption::add_fields(Fields& fields) {
                          "logistic, welsch, tukey, or a formula (docs/own-loss.md)"));
   fields.push_back(field("scale", scale, range::positive, "c of the losses welsch and tukey"));
   fields.push_back(
-      field("regulariser", regulariser, range::not_negative, "lambda of sum_j w_j^2/(1 + w_j^2)"));
+      field("regulariser", regulariser, range::not_negative, "lambda of sum_j r(w_j)"));
+  fields.push_back(
+      field("penalty",
+            penalty,
+            "r(t) of the regulariser: ratio, which is t^2/(1 + t^2), or a formula of a "
+            "coordinate t (docs/own-loss.md)"));
   fields.push_back(field(
       "label_least", label_least, range::finite, "with a formula, labels below are raised to it"));
   fields.push_back(field(
@@ -208,41 +213,36 @@ std::shared_ptr<const ScalarLoss> LossOption::make(double reach) const {
   return formula_loss(text, {.reach = reach, .label_least = label_least, .label_most = label_most});
 }
 
-Constants glm_constants(const ScalarLoss& loss, double regulariser, Index dimension) {
-  // sup |r′|, |r″|, |r‴| of r(u) = u²/(1 + u²)
-  const double steepest = 3 * std::sqrt(3.0) / 8;
-  const double v = 1 - 2 / std::sqrt(5.0);  // u² where r⁗ = 0
-  const double third = 24 * std::sqrt(v) * (1 - v) / std::pow(1 + v, 4);
+Penalty LossOption::make_penalty(double reach) const {
+  if (penalty == "ratio" || regulariser == 0) return {regulariser, {}};
+  return {regulariser, formula_loss(penalty, {.reach = reach, .with_label = false})};
+}
+
+Constants glm_constants(const ScalarLoss& loss, const Penalty& penalty, Index dimension) {
   const double root_d = std::sqrt(static_cast<double>(dimension));
   struct Row {
     std::string_view name;
     std::string_view from;  ///< how the scalar bound bounds the record's loss
-    double added;
-    std::string_view added_why;
+    double terms;           ///< of g, in the norm that counts
   };
   const std::array<Row, 3> rows{
-      Row{constant::lipschitz,
-          "∇f = φ′x and ‖x‖ ≤ 1. ",
-          regulariser * steepest * root_d,
-          " With r(u) = u²/(1 + u²), |r′| = 2|u|/(1 + u²)² ≤ 3√3/8 at u² = 1/3, in each of the d "
-          "coordinates; approached where x is aligned with ∇ of the regulariser and one further "
-          "coordinate carries the score to infinity."},
-      Row{constant::smoothness,
-          "∇²f = φ″xxᵀ and ‖x‖ ≤ 1. ",
-          2 * regulariser,
-          " r″ = (2 − 6u²)/(1 + u²)³ ∈ [−1/2, 2], largest at u = 0."},
+      Row{constant::lipschitz, "∇f = φ′x and ‖x‖ ≤ 1. ", root_d},
+      Row{constant::smoothness, "∇²f = φ″xxᵀ and ‖x‖ ≤ 1. ", 1},
       Row{constant::hessian_lipschitz,
           "‖∇²f(w) − ∇²f(w′)‖ = |φ″(t) − φ″(t′)|‖x‖² and |t − t′| ≤ ‖w − w′‖, ‖x‖ ≤ 1. ",
-          regulariser * third,
-          " r‴ = 24u(u² − 1)/(1 + u²)⁴, stationary at u² = 1 ∓ 2/√5: at most 4.6686; the "
-          "regulariser's Hessian is diagonal, each entry a function of its own coordinate."}};
+          1}};
   Constants constants;
   for (int k = 0; k < 3; ++k) {
     const Row& row = rows[static_cast<std::size_t>(k)];
     const ScalarLoss::Bound bound = loss.bound(k + 1);
     std::string proof = std::string(row.from) + bound.why;
-    if (regulariser > 0) proof += row.added_why;
-    constants.set(row.name, proved(bound.value + row.added, loss.region(), std::move(proof)));
+    double added = 0;
+    if (penalty.weight > 0) {
+      const ScalarLoss::Bound term = penalty.bound(k + 1);
+      added = penalty.weight * term.value * row.terms;
+      proof += ' ' + term.why;
+    }
+    constants.set(row.name, proved(bound.value + added, loss.region(), std::move(proof)));
   }
   return constants;
 }

@@ -13,15 +13,15 @@
 namespace dpsosp {
 namespace {
 
-/// λ Σ_j w_j²/(1 + w_j²).
-class RatioPenalty final : public CommonLoss {
+/// g, as the sums over records ask for it.
+class CommonPenalty final : public CommonLoss {
  public:
-  explicit RatioPenalty(double lambda) : lambda_(lambda) {}
+  explicit CommonPenalty(Penalty penalty) : penalty_(std::move(penalty)) {}
 
-  double value(ConstVectorRef w) const override { return ratio_penalty(lambda_, w); }
+  double value(ConstVectorRef w) const override { return penalty_.value(w); }
   void gradient(ConstVectorRef w, VectorRef out) const override {
     out.setZero();
-    add_ratio_penalty_gradient(lambda_, w, out);
+    penalty_.add_gradient(w, out);
   }
   void hessian_product(const Point& point,
                        const Point* previous,
@@ -36,17 +36,20 @@ class RatioPenalty final : public CommonLoss {
  private:
   Vector diagonal(const Point& point, const Point* previous) const {
     Vector made = Vector::Zero(point.x.size());
-    if (previous != nullptr) add_ratio_penalty_curvature(-lambda_, previous->x, made);
-    add_ratio_penalty_curvature(lambda_, point.x, made);
+    if (previous != nullptr) {
+      penalty_.add_curvature(previous->x, made);
+      made = -made;
+    }
+    penalty_.add_curvature(point.x, made);
     return made;
   }
 
-  double lambda_;
+  Penalty penalty_;
 };
 
 RowLoss row_loss(const GlmModel& model) {
   RowLoss made{model.problem, model.loss->derivatives()};
-  if (model.regulariser != 0) made.common = std::make_shared<RatioPenalty>(model.regulariser);
+  if (model.penalty.weight != 0) made.common = std::make_shared<CommonPenalty>(model.penalty);
   return made;
 }
 

@@ -12,6 +12,7 @@ namespace dpsosp {
 struct LossRange {
   double reach = 10;                       ///< |t| ≤ reach
   double label_least = 0, label_most = 1;  ///< y in between
+  bool with_label = true;                  ///< whether the formula may name y
 };
 
 /// φ(t; y) as its author wrote it (docs/own-loss.md), with derivatives by differentiation of the

@@ -13,15 +13,14 @@
 
 namespace dpsosp {
 
-/// Records of a generalised linear model: f(w; x, y) = φ(⟨w, x⟩; y) + λ Σ_j w_j²/(1 + w_j²).
+/// Records of a generalised linear model: f(w; x, y) = φ(⟨w, x⟩; y) + g(w).
 /// ‖x_i‖ ≤ 1 for the constants to hold.
 using GlmData = RecordColumns;
 
-/// The loss φ and the weight λ ≥ 0 of the regulariser, which is public and part of every record.
 struct GlmModel {
   std::string problem;  ///< for messages
   std::shared_ptr<const ScalarLoss> loss;
-  double regulariser = 0.0;
+  Penalty penalty = {};
 };
 
 /// The records one by one.
@@ -51,7 +50,7 @@ std::unique_ptr<const Objective> glm_objective(GlmModel model,
 
 /// glm_constants() and a bound of F(x₀) − min F, with the share of it that is attained.
 Constants glm_constants(const ScalarLoss& loss,
-                        double regulariser,
+                        const Penalty& penalty,
                         const Vector& initial_point,
                         double gap_attained);
 

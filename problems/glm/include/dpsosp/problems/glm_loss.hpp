@@ -55,11 +55,26 @@ std::shared_ptr<const ScalarLoss> welsch_loss(double scale);
 /// (c²/6)(1 − (1 − (t − y)²/c²)³) for |t − y| ≤ c, c²/6 beyond, y ∈ R; c > 0.
 std::shared_ptr<const ScalarLoss> tukey_loss(double scale);
 
+/// g(w) = λ Σ_j r(w_j), which is public and part of every record; λ ≥ 0.
+struct Penalty {
+  double weight = 0;                            ///< λ
+  std::shared_ptr<const ScalarLoss> term = {};  ///< r(t), a formula without y; null: t²/(1 + t²)
+
+  double value(ConstVectorRef w) const;
+  /// out += ∇g(w).
+  void add_gradient(ConstVectorRef w, VectorRef out) const;
+  /// out += the diagonal of ∇²g(w), which has nothing else.
+  void add_curvature(ConstVectorRef w, VectorRef out) const;
+  /// sup |r^(order)|, order ∈ {1, 2, 3}.
+  ScalarLoss::Bound bound(int order) const;
+};
+
 /// The loss as a setting: one of the four above by name, or a formula.
 struct LossOption {
   std::string text = "sigmoid_square";
   double scale = 1.0;
   double regulariser = 0.0;
+  std::string penalty = "ratio";           ///< r of the regulariser: t²/(1 + t²), or a formula
   double label_least = 0, label_most = 1;  ///< of a formula's labels, which are cut to them
 
   void add_fields(Fields& fields);
@@ -68,10 +83,11 @@ struct LossOption {
   bool classifies() const { return text == "sigmoid_square" || text == "logistic"; }
   /// \param reach  bound of |⟨w, x⟩| on the domain, for a formula
   std::shared_ptr<const ScalarLoss> make(double reach) const;
+  /// \param reach  bound of |w_j| on the domain, for a formula
+  Penalty make_penalty(double reach) const;
 };
 
-/// G, M and ρ of φ(⟨w, x⟩; y) + λ Σ_j w_j²/(1 + w_j²) for ‖x‖ ≤ 1, w ∈ R^d; `attained` is exact
-/// without the regulariser.
-Constants glm_constants(const ScalarLoss& loss, double regulariser, Index dimension);
+/// G, M and ρ of φ(⟨w, x⟩; y) + g(w) for ‖x‖ ≤ 1, w ∈ R^d; `attained` is exact without g.
+Constants glm_constants(const ScalarLoss& loss, const Penalty& penalty, Index dimension);
 
 }  // namespace dpsosp
