@@ -153,7 +153,7 @@ int print_plan(const Catalogue& catalogue, const ReproduceOptions& options) {
 }
 
 /// How pages are written: with figures as PDF, too, where `--print` asks for it.
-report::WriteOptions pages_of(const po::variables_map& map, const Reproduced& reproduced) {
+report::WriteOptions pages_of(const po::variables_map& map) {
   std::vector<std::string> formats{"svg"};
   if (map.count("print") != 0) formats.emplace_back("pdf");
   return {.formats = std::move(formats),
@@ -162,7 +162,7 @@ report::WriteOptions pages_of(const po::variables_map& map, const Reproduced& re
 
 WriteReport writer(const po::variables_map& map) {
   return [map](const Reproduced& reproduced) {
-    return report::write_report(reproduced, reproductions(), pages_of(map, reproduced));
+    return report::write_report(reproduced, reproductions(), pages_of(map));
   };
 }
 
@@ -325,7 +325,7 @@ int report_command(const Arguments& arguments) {
   if (!stores.empty()) o.store = stores.back();
   return print_place(reproduce(catalogue, o, [&](const Reproduced& r) {
     if (map.count("quiet") == 0) note_unfinished(r);
-    const report::WriteOptions pages = pages_of(map, r);
+    const report::WriteOptions pages = pages_of(map);
     if (map.count("paper") != 0)
       return report::write_paper(
           report::site_of(r, reproductions()), map["paper"].as<std::string>(), pages);

@@ -247,8 +247,9 @@ TEST(HostileRecords, ANaNAmongZerosIsARecordOfZeros) {
         for (const Index coordinate : {Index{-1}, j}) {
           EXPECT_EQ(sum_at_zero(data, tilted, coordinate), sum_at_zero(hostile, tilted, coordinate))
               << size << ' ' << i << ' ' << j;
-          if (coordinate < 0)
+          if (coordinate < 0) {
             EXPECT_EQ(sum_at_zero(data, rows, coordinate), sum_at_zero(hostile, rows, coordinate));
+          }
         }
       }
 }
