@@ -36,9 +36,9 @@ def make(folder: pathlib.Path) -> Iterator[str]:
     for name in LOOK:
         _write(folder / name, (HERE / name).read_text(encoding="utf-8"))
     for address in site.kinds:
-        mark = f"<!-- made from {site.digest(address)} -->\n"
-        if not _ends_with(folder / address, mark.encode()):
-            _write(folder / address, site.html(address) + mark)
+        digest = site.digest(address)
+        if digest not in _head(folder / address):
+            _write(folder / address, site.html(address, digest))
             yield address
     if whole:
         _write(folder / "search.js", f"var INDEX={json.dumps(list(search(site)), ensure_ascii=False)};\n")
@@ -88,12 +88,12 @@ class Site:
                 whole.update(self._read(claim) if claim in self.kinds else b"")
         return whole.hexdigest()[:32]
 
-    def html(self, address: str) -> str:
+    def html(self, address: str, digest: str) -> str:
         self.texts.here = address
         there = [(label, page) for label, page in NAVIGATION if page.split("#")[0] in self.kinds]
         made = self.templates.get_template(TEMPLATES[self.kinds[address]] + ".html").render(
-            page=self.model(address), address=address, site=self.about, whole=self.whole, navigation=there,
-            up="../" * address.count("/"), json=pathlib.PurePath(address).stem + ".json")
+            page=self.model(address), address=address, digest=digest, site=self.about, whole=self.whole,
+            navigation=there, up="../" * address.count("/"), json=pathlib.PurePath(address).stem + ".json")
         return re.sub(r"[\x00-\x09\x0b-\x1f]", " ", made)
 
     def _read(self, address: str) -> bytes:
@@ -175,13 +175,13 @@ def _entries(site: Site) -> Iterator[tuple[str, str, str]]:
             yield "Finding", f"{at}#findings", h.sentence
 
 
-def _ends_with(file: pathlib.Path, end: bytes) -> bool:
+def _head(file: pathlib.Path) -> str:
+    """The beginning of a page, which says what it was made from; nothing where there is none."""
     try:
-        with file.open("rb") as content:
-            content.seek(-len(end), 2)
-            return content.read() == end
+        with file.open(encoding="utf-8", errors="replace") as content:
+            return content.read(200)
     except OSError:
-        return False
+        return ""
 
 
 def _json(file: pathlib.Path) -> Any:
