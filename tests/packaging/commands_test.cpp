@@ -135,6 +135,7 @@ const std::vector<Instead> instead{
      name},
     {"cp out/report/EXHIBIT/*.csv out/report/EXHIBIT/*.md out/report/EXHIBIT/*.svg "
      "results/EXHIBIT/",
+     "./run reproduce avdiukhin-2024/no-clipping --scale smoke && "
      "cp out/report/avdiukhin-2024-no-clipping/*.csv out/report/avdiukhin-2024-no-clipping/*.md "
      "out/report/avdiukhin-2024-no-clipping/*.svg results/avdiukhin-2024-no-clipping/",
      name},
