@@ -30,18 +30,19 @@ class Unwritten(Exception):
 
 
 def make(folder: pathlib.Path) -> Iterator[str]:
-    """The addresses of the pages that were made; those that are as before are left."""
+    """The addresses of the pages that were made; those that are as before are left. The first page comes last: where
+    it lies all others do."""
     site = Site(folder)
     whole = site.whole
     for name in LOOK:
         _write(folder / name, (HERE / name).read_text(encoding="utf-8"))
-    for address in site.kinds:
+    if whole:
+        _write(folder / "search.js", f"var INDEX={json.dumps(list(search(site)), ensure_ascii=False)};\n")
+    for address in sorted(site.kinds, key=lambda address: address == "index.html"):
         digest = site.digest(address)
         if digest not in _head(folder / address):
             _write(folder / address, site.html(address, digest))
             yield address
-    if whole:
-        _write(folder / "search.js", f"var INDEX={json.dumps(list(search(site)), ensure_ascii=False)};\n")
 
 
 class Site:
@@ -103,7 +104,7 @@ class Site:
 
     def _environment(self) -> jinja2.Environment:
         e = jinja2.Environment(loader=jinja2.FileSystemLoader(HERE / "templates"), autoescape=True, trim_blocks=True,
-                               lstrip_blocks=True, undefined=jinja2.StrictUndefined)
+                               lstrip_blocks=True, keep_trailing_newline=True, undefined=jinja2.StrictUndefined)
         texts, looks = self.texts, self.looks
         e.globals.update(charts=charts, tables=tables, looks=looks, words=list(text.WORDS), Model=Model,
                          described=lambda f, rates: text.flat(". ".join(charts.described(p, rates) for p in f.panels)))
