@@ -339,7 +339,7 @@ class Pages(Case):
 
     def test_are_made_again_only_where_something_changed(self):
         report = Report(self.folder, {"index.html": ("IndexPage", {"title": "t"}), "a.html": ("TextPage", {"id": "a"})})
-        self.assertEqual(report.make(), ["index.html", "a.html"])
+        self.assertEqual(report.make(), ["a.html", "index.html"])
         self.assertEqual(report.make(), [])
         (self.folder / "a.json").write_text('{"id": "a", "title": "other"}')
         self.assertEqual(report.make(), ["a.html"])
