@@ -10,14 +10,14 @@ folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 "$cmake" --install "$build" --prefix "$folder/prefix" >"$folder/install.log"
 # What `./run dpsosp` leaves unbuilt is named before anything is installed.
-grep -m 1 -E 'built\.cmake|file\(INSTALL' "$build/cmake_install.cmake" | grep -q 'built\.cmake' ||
+[[ $(grep -m 1 -E 'built\.cmake|file\(INSTALL' "$build/cmake_install.cmake") == *built.cmake* ]] ||
   { echo "the installation does not look first whether all is built" >&2; exit 1; }
 sed 's/libdpsosp_core/libdpsosp_missing/' "$build/built.cmake" >"$folder/built.cmake"
 if "$cmake" -P "$folder/built.cmake" 2>"$folder/built.log"; then
   echo "a library that is not built is not noticed" >&2
   exit 1
 fi
-tr -s '\n ' ' ' <"$folder/built.log" | grep -q 'libdpsosp_missing.* is not built; first: ./run build' ||
+[[ $(tr -s '\n ' ' ' <"$folder/built.log") == *'libdpsosp_missing'*' is not built; first: ./run build'* ]] ||
   { cat "$folder/built.log" >&2; exit 1; }
 "$cmake" -DCMAKE_INSTALL_COMPONENT=program -P "$folder/built.cmake"  # which needs no library
 # The package must not lean on the tree that it came from.
