@@ -250,6 +250,8 @@ TEST(FormulaLoss, OfARegulariserIsAPenaltyOfEachCoordinate) {
     EXPECT_GE(a[name], b[name] * (1 - 1e-12)) << name;
     EXPECT_LE(a[name], b[name] * 1.05) << name;
   }
+  EXPECT_EQ(a.at(constant::lipschitz).region, "|x| <= 5");
+  EXPECT_EQ(b.at(constant::lipschitz).region, "everywhere");
   option.penalty = "t*y";
   EXPECT_THROW(option.make_penalty(5), InputError);
   option.penalty = "abs(t)";

@@ -64,11 +64,9 @@ class FormulaLoss final : public ScalarLoss {
   }
 
   Bound bound(int order) const override { return bounds_.at(static_cast<std::size_t>(order) - 1); }
-  Bound largest(double) const override {
+  Bound largest_fall(double) const override {
     return {highest_ - lowest_,
-            fmt::format("φ is in [{:.9g}, {:.9g}] on the range, and the lower end is taken off.",
-                        lowest_,
-                        highest_)};
+            fmt::format("φ is in [{:.9g}, {:.9g}] on the range.", lowest_, highest_)};
   }
   std::string region() const override { return fmt::format("|x| <= {:g}", range_.reach); }
 

@@ -112,13 +112,15 @@ Constants glm_constants(const ScalarLoss& loss,
                         const Vector& initial_point,
                         double gap_attained) {
   Constants made = glm_constants(loss, penalty, initial_point.size());
-  const ScalarLoss::Bound at_start = loss.largest(initial_point.norm());
-  std::string why = at_start.why + " At t = ⟨x₀, x⟩, |t| ≤ ‖x₀‖; and min F ≥ 0.";
+  const ScalarLoss::Bound at_start = loss.largest_fall(initial_point.norm());
+  std::string why =
+      at_start.why +
+      " F(x₀) − min F is at most the largest φ(⟨x₀, x⟩; y) − inf φ, |⟨x₀, x⟩| ≤ ‖x₀‖.";
   double above = at_start.value;
   if (!penalty.term) {
     above += penalty.value(initial_point);
   } else if (penalty.weight > 0) {
-    const ScalarLoss::Bound range = penalty.term->largest(0);
+    const ScalarLoss::Bound range = penalty.term->largest_fall(0);
     above += penalty.weight * static_cast<double>(initial_point.size()) * range.value;
     why += " Of each of the d terms of g: " + range.why;
   }

@@ -79,9 +79,9 @@ class SigmoidSquare final : public ScalarLoss {
     }
   }
 
-  Bound largest(double reach) const override {
+  Bound largest_fall(double reach) const override {
     const double s = 1 / (1 + std::exp(-reach));
-    return {0.5 * s * s, "½(s − y)² ≤ ½ s(|t|)², with y at the far end of [0, 1]."};
+    return {0.5 * s * s, "0 ≤ ½(s − y)² ≤ ½ s(|t|)², with y at the far end of [0, 1]."};
   }
 };
 
@@ -101,9 +101,9 @@ class Logistic final : public ScalarLoss {
     }
   }
 
-  Bound largest(double reach) const override {
+  Bound largest_fall(double reach) const override {
     return {reach + std::log1p(std::exp(-reach)),
-            "ln(1 + e^t) − yt ≤ ln(1 + e^{|t|}), with y at an end of [0, 1]."};
+            "0 ≤ ln(1 + e^t) − yt ≤ ln(1 + e^{|t|}), with y at an end of [0, 1]."};
   }
 };
 
@@ -127,7 +127,7 @@ class Welsch final : public ScalarLoss {
     }
   }
 
-  Bound largest(double) const override { return {0.5 * c_ * c_, "0 ≤ φ ≤ c²/2."}; }
+  Bound largest_fall(double) const override { return {0.5 * c_ * c_, "0 ≤ φ ≤ c²/2."}; }
 
  private:
   double c_;
@@ -151,7 +151,7 @@ class Tukey final : public ScalarLoss {
     }
   }
 
-  Bound largest(double) const override { return {c_ * c_ / 6, "0 ≤ φ ≤ c²/6."}; }
+  Bound largest_fall(double) const override { return {c_ * c_ / 6, "0 ≤ φ ≤ c²/6."}; }
 
  private:
   double c_;
@@ -231,6 +231,8 @@ Constants glm_constants(const ScalarLoss& loss, const Penalty& penalty, Index di
       Row{constant::hessian_lipschitz,
           "‖∇²f(w) − ∇²f(w′)‖ = |φ″(t) − φ″(t′)|‖x‖² and |t − t′| ≤ ‖w − w′‖, ‖x‖ ≤ 1. ",
           1}};
+  // Formulas of both have the same region, the domain.
+  const std::string region = loss.region() == everywhere ? penalty.region() : loss.region();
   Constants constants;
   for (int k = 0; k < 3; ++k) {
     const Row& row = rows[static_cast<std::size_t>(k)];
@@ -242,7 +244,7 @@ Constants glm_constants(const ScalarLoss& loss, const Penalty& penalty, Index di
       added = penalty.weight * term.value * row.terms;
       proof += ' ' + term.why;
     }
-    constants.set(row.name, proved(bound.value + added, loss.region(), std::move(proof)));
+    constants.set(row.name, proved(bound.value + added, region, std::move(proof)));
   }
   return constants;
 }

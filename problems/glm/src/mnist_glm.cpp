@@ -17,7 +17,8 @@ ProblemNotes MnistGlm::notes() const {
   return {
       .group = "Real data",
       .formula =
-          "f(w; x, y) = φ(⟨w, x⟩; y) + λ Σ_j w_j²/(1 + w_j²), φ the loss of `loss`. x: a 28 × 28 "
+          "f(w; x, y) = φ(⟨w, x⟩; y) + λ Σ_j r(w_j), φ the loss of `loss`, r the `penalty`. x: a "
+          "28 × 28 "
           "training image of MNIST, pixels in [0, 1], divided by its own length (`scaling` = "
           "record) or by 28 (`range`): both are public maps of a record alone, no statistic of "
           "the data. With `bias`, (x, 1)/√2. y = 1 for the digit `digit`, else 0. n ≤ 60000 "

@@ -79,7 +79,8 @@ ProblemNotes OwnGlm::notes() const {
   return {
       .group = "Real data",
       .formula =
-          "f(w; x, y) = φ(⟨w, x⟩; y) + λ Σ_j w_j²/(1 + w_j²), φ the loss of `loss`. x: all columns "
+          "f(w; x, y) = φ(⟨w, x⟩; y) + λ Σ_j r(w_j), φ the loss of `loss`, r the `penalty`. x: all "
+          "columns "
           "of the file `data` but the label's and those of `without`; those of `ranges` are cut to "
           "[least, most] and "
           "mapped to [−1, 1]. All are divided by `longest`, and a record that is longer then is "

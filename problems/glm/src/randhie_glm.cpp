@@ -41,7 +41,8 @@ ProblemNotes RandhieGlm::notes() const {
   return {
       .group = "Real data",
       .formula =
-          "f(w; x, y) = φ(⟨w, x⟩; y) + λ Σ_j w_j²/(1 + w_j²), φ the loss of `loss`. x: nine "
+          "f(w; x, y) = φ(⟨w, x⟩; y) + λ Σ_j r(w_j), φ the loss of `loss`, r the `penalty`. x: "
+          "nine "
           "columns (coinsurance, deductible, payments, limitation, diseases, health), each "
           "divided by the end of its range (docs/data.md), cut to [0, 1], and by 3, so ‖x‖ ≤ 1; "
           "no statistic of the data enters. With `bias`, (x, 1)/√2. y = 1 for at least one visit "

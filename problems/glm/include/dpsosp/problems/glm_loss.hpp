@@ -13,6 +13,8 @@
 
 namespace dpsosp {
 
+inline constexpr const char* everywhere = "everywhere";
+
 /// A scalar loss φ(t; y) of a linear score t = ⟨w, x⟩ and a label y.
 class ScalarLoss {
  public:
@@ -33,10 +35,11 @@ class ScalarLoss {
   };
   virtual Bound bound(int order) const = 0;
 
-  /// sup φ(t; y) over |t| ≤ reach and every label of the range; ≥ the loss at such a point.
-  virtual Bound largest(double reach) const = 0;
+  /// sup φ(t; y) over |t| ≤ reach and every label of the range, less the infimum of φ: what a
+  /// record's loss falls by from such a point, at most.
+  virtual Bound largest_fall(double reach) const = 0;
   /// Where the bounds hold.
-  virtual std::string region() const { return "everywhere"; }
+  virtual std::string region() const { return everywhere; }
 
  protected:
   explicit ScalarLoss(std::array<Expression, 3> derivatives)
@@ -67,6 +70,8 @@ struct Penalty {
   void add_curvature(ConstVectorRef w, VectorRef out) const;
   /// sup |r^(order)|, order ∈ {1, 2, 3}.
   ScalarLoss::Bound bound(int order) const;
+  /// Where the bounds hold.
+  std::string region() const { return term && weight > 0 ? term->region() : everywhere; }
 };
 
 /// The loss as a setting: one of the four above by name, or a formula.
