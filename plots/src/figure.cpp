@@ -108,11 +108,6 @@ void check_labels(const std::string& where, const Figure& figure) {
 
 }  // namespace
 
-std::string alternative_text(const Figure& figure) {
-  if (!figure.alternative.empty()) return plain_text(figure.alternative);
-  return plain_text(figure.caption.empty() ? figure.title : figure.caption);
-}
-
 void check(const Figure& figure) {
   check_id("figure", figure.id);
   const std::string where = fmt::format("figure '{}'", figure.id);

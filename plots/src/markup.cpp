@@ -38,34 +38,8 @@ std::vector<Piece> pieces(std::string_view text) {
   return result;
 }
 
-// Control characters are not allowed in HTML, SVG or a one-line command.
+// Control characters are not allowed in Markdown and LaTeX.
 bool is_control(char c) { return static_cast<unsigned char>(c) < 0x20; }
-
-std::string html_escape(std::string_view text) {
-  std::string out;
-  for (const char c : text) {
-    switch (c) {
-      case '&':
-        out += "&amp;";
-        break;
-      case '<':
-        out += "&lt;";
-        break;
-      case '>':
-        out += "&gt;";
-        break;
-      case '"':
-        out += "&quot;";
-        break;
-      case '\'':
-        out += "&#39;";
-        break;
-      default:
-        out += is_control(c) ? ' ' : c;
-    }
-  }
-  return out;
-}
 
 std::string markdown_escape(std::string_view text) {
   std::string out;
@@ -91,17 +65,6 @@ std::string markdown_escape(std::string_view text) {
         if (std::string_view("\\`*_[]|~$#").find(c) != std::string_view::npos) out += '\\';
         out += c;
     }
-  }
-  return out;
-}
-
-template <class Escape>
-std::string with_tags(std::string_view text, const Escape& escape) {
-  std::string out;
-  for (const Piece& piece : pieces(text)) {
-    const char* tag = piece.kind == Kind::subscript ? "sub" : "sup";
-    out += piece.kind == Kind::text ? escape(piece.text)
-                                    : fmt::format("<{0}>{1}</{0}>", tag, escape(piece.text));
   }
   return out;
 }
@@ -254,11 +217,16 @@ std::string plain_text(std::string_view text) {
   return out;
 }
 
-std::string html_text(std::string_view text) { return with_tags(text, html_escape); }
-
-std::string html_attribute(std::string_view text) { return html_escape(plain_text(text)); }
-
-std::string markdown_text(std::string_view text) { return with_tags(text, markdown_escape); }
+std::string markdown_text(std::string_view text) {
+  std::string out;
+  for (const Piece& piece : pieces(text)) {
+    const char* tag = piece.kind == Kind::subscript ? "sub" : "sup";
+    out += piece.kind == Kind::text
+               ? markdown_escape(piece.text)
+               : fmt::format("<{0}>{1}</{0}>", tag, markdown_escape(piece.text));
+  }
+  return out;
+}
 
 std::string latex_text(std::string_view text) {
   std::vector<Unit> units;

@@ -43,17 +43,6 @@ std::string plain_number(double value, NumberFormat format) {
   return d.exponent ? fmt::format("{}{}e{}", sign, d.mantissa, *d.exponent) : sign + d.mantissa;
 }
 
-std::string html_number(double value, NumberFormat format) {
-  const Decimal d = decimal(value, format);
-  const std::string sign = d.negative ? "−" : "";
-  if (!d.exponent) return sign + d.mantissa;
-  return fmt::format("{}{}×10<sup>{}{}</sup>",
-                     sign,
-                     d.mantissa,
-                     *d.exponent < 0 ? "−" : "",
-                     std::abs(*d.exponent));
-}
-
 std::string latex_number(double value, NumberFormat format) {
   const Decimal d = decimal(value, format);
   const std::string sign = d.negative ? "-" : "";

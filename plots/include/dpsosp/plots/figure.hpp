@@ -75,9 +75,6 @@ struct Figure {
 
 inline constexpr std::size_t guide_style = 1000;  ///< of a line that belongs to no curve
 
-/// The alternative text; without one the caption, else the title, as plain text.
-std::string alternative_text(const Figure& figure);
-
 /// \throws InputError if a value on a log axis is not positive, a value is infinite, an x is not
 ///   finite, lengths differ, a band is upside down, a marker lies outside a given range, or one
 ///   label goes with two styles or two labels with one.

@@ -13,13 +13,8 @@ namespace dpsosp::plots {
 /// Without markup: "λ_min(x_t)"; a script that is more than a word or a number keeps its braces.
 std::string plain_text(std::string_view text);
 
-/// For HTML content and double-quoted attributes; scripts become <sub> and <sup>.
-std::string html_text(std::string_view text);
-
-/// For an attribute value: escaped, scripts flattened as in plain_text.
-std::string html_attribute(std::string_view text);
-
-/// For GitHub-flavoured Markdown, safe inside a table cell; a newline becomes <br>.
+/// For GitHub-flavoured Markdown, safe inside a table cell; scripts become <sub> and <sup>, a
+/// newline <br>.
 std::string markdown_text(std::string_view text);
 
 /// For LaTeX text mode: Greek letters and operators go to math mode, "λ_{min}" is $\lambda_{\min}$.

@@ -13,7 +13,6 @@ struct NumberFormat {
 };
 
 std::string plain_number(double value, NumberFormat format);  ///< -4.850e-2
-std::string html_number(double value, NumberFormat format);   ///< −4.850×10<sup>−2</sup>
 std::string latex_number(double value,
                          NumberFormat format);  ///< -4.850\times10^{-2}, for math mode
 
