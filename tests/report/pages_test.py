@@ -308,7 +308,7 @@ class Pages(Case):
         model = {"title": "T 1: n < d", "finding": "2 of 3", "folder": "f", "tables": [{**table, "sweep": "s"}],
                  "details": [{**table, "id": "u"}], "figures": figures}
         made = self.one("ExhibitPage", model, "f/index.html")
-        places = [made.index(part) for part in ('<figure id="g1"', '<section class="table"', "More figures",
+        places = [made.index(part) for part in ('<figure id="g1"', '<div class="table"', "More figures",
                                                 '<figure id="g2"', "<details")]
         self.assertEqual(places, sorted(places))
         self.assertIn("<h1>T 1: n &lt; d: 2 of 3</h1>", made)

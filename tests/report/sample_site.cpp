@@ -248,7 +248,8 @@ Site sample_site() {
        .sections = {{.markdown =
                          "# Errata\n\n### X1 · Theorem 1 · error\n\n> a $x^{2}$ b\n\n**Here.** "
                          "*what* `code`.\n\n"
-                         "| id | place |\n|---|---|\n| B2 | [there](x.md) |\n\n- one\n- two\n"}}},
+                         "## Others\n\n| id | place |\n|---|---|\n| B2 | [there](x.md) |\n\n- "
+                         "one\n- two\n"}}},
       {.id = "privacy",
        .title = "Privacy",
        .sections =

@@ -252,8 +252,7 @@ class Document:
         self.lines = source.split("\n")
         self.ids: set[str] = set()
         self.tree = SyntaxTreeNode(self.parser.parse(source.replace("_{", self.hidden + "{")))
-        # Sections of ### right below the title are those of the page.
-        self.higher = 0 if any(n.tag == "h2" for n in self.tree.children) else 1
+        self.open_levels: list[int] = []  # of the headings that the next one may stand below
 
     def html(self) -> Markup:
         return Markup("").join(self._block(node) for node in self.tree.children)
@@ -286,8 +285,9 @@ class Document:
         if level == 1:
             return Markup("")
         title = self._inline(node.children[0])
+        self.open_levels = [above for above in self.open_levels if above < level] + [level]
         return Markup("<h{0}{1}>{2}</h{0}>").format(
-            level - self.higher, self._anchor(node.children[0].content, 4 if level == 3 else 0), title)
+            1 + len(self.open_levels), self._anchor(node.children[0].content, 4 if level == 3 else 0), title)
 
     def _anchor(self, title: str, longest: int) -> Markup:
         name = title.split(" ")[0]
