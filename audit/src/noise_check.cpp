@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <cmath>
 #include <numbers>
-#include <ranges>
 #include <set>
 #include <utility>
 
@@ -225,7 +224,8 @@ void ChoiceCheck::see(const Transcript& transcript) {
     if (e.noisy.size() == 0) continue;
     const auto chosen = static_cast<std::int64_t>(e.noisy[0]);
     const double score_of_chosen = scores.at(chosen);
-    const double least = std::ranges::min(scores | std::views::values);
+    double least = score_of_chosen;
+    for (const auto& [unused, score] : scores) least = std::min(least, score);
     double total = 0, less_likely = 0, own = 0;
     for (const auto& [candidate, score] : scores) {
       const double weight = std::exp((least - score) / e.what.deviation);

@@ -61,8 +61,8 @@ std::vector<const ThinnedPoints::Point*> TraceRecorder::stored() const {
   for (const auto& p : logarithmic_) all.push_back(&p);
   if (seen_ > 0) all.push_back(&last_);
   std::ranges::stable_sort(all, {}, &ThinnedPoints::Point::t);
-  const auto repeated = std::ranges::unique(all, {}, &ThinnedPoints::Point::t);
-  all.erase(repeated.begin(), repeated.end());
+  const auto same_step = [](const auto* a, const auto* b) { return a->t == b->t; };
+  all.erase(std::unique(all.begin(), all.end(), same_step), all.end());
   return all;
 }
 

@@ -118,7 +118,7 @@ Moments moments(Stream& stream, Index n, double p, int draws) {
   double distance = 0;
   for (std::size_t quantile = 0; quantile < z.size(); quantile += z.size() / 100) {
     // a discrete law: compare at and just below each of the values
-    const auto [first_equal, past_equal] = std::ranges::equal_range(z, z[quantile]);
+    const auto [first_equal, past_equal] = std::equal_range(z.begin(), z.end(), z[quantile]);
     const double at = boost::math::cdf(law, z[quantile]);
     const double below = z[quantile] > 0 ? boost::math::cdf(law, z[quantile] - 1) : 0;
     distance = std::max({distance,

@@ -41,7 +41,7 @@ Axis tuned_axis(const TomlNode& node, const std::string& setting, bool integers,
       else if (&v != &values.front() && &v != &values.back())
         v = std::stod(fmt::format("{:.3g}", v.get<double>()));
     }
-  values.erase(std::ranges::unique(values).begin(), values.end());
+  values.erase(std::unique(values.begin(), values.end()), values.end());
   Axis axis;
   for (json& v : values) axis.push_back({{name, std::move(v)}});
   return axis;

@@ -39,7 +39,8 @@ class Held {
   std::int64_t id_;
 };
 
-struct Curator {
+class Curator {
+ public:
   std::int64_t id;
   PublicFacts facts;
 };

@@ -112,6 +112,14 @@ void allow_reading(int rules, const char* path) {
 
 }  // namespace landlock
 
+/// A condition on an argument of a system call; libseccomp's macros for it are C.
+scmp_arg_cmp argument(unsigned index,
+                      scmp_compare is,
+                      scmp_datum_t first,
+                      scmp_datum_t second = 0) {
+  return {index, is, first, second};
+}
+
 /// A filter of system calls: `otherwise` for those that it does not allow.
 class Filter {
  public:
@@ -134,7 +142,7 @@ class Filter {
                          SCMP_ACT_ALLOW,
                          SCMP_SYS(clone),
                          1,
-                         SCMP_A0(SCMP_CMP_MASKED_EQ, namespaces | thread, thread)));
+                         argument(0, SCMP_CMP_MASKED_EQ, namespaces | thread, thread)));
     // Its flags lie in memory, where no filter sees them; libraries fall back on clone.
     add(seccomp_rule_add(context_, SCMP_ACT_ERRNO(ENOSYS), SCMP_SYS(clone3), 0));
   }
@@ -145,18 +153,18 @@ class Filter {
         F_DUPFD, F_DUPFD_CLOEXEC, F_GETFD, F_SETFD, F_GETFL};
     for (const std::uint64_t command : commands)
       add(seccomp_rule_add(
-          context_, SCMP_ACT_ALLOW, SCMP_SYS(fcntl), 1, SCMP_A1(SCMP_CMP_EQ, command)));
+          context_, SCMP_ACT_ALLOW, SCMP_SYS(fcntl), 1, argument(1, SCMP_CMP_EQ, command)));
     constexpr std::uint64_t signals = O_ASYNC;
     add(seccomp_rule_add(context_,
                          SCMP_ACT_ALLOW,
                          SCMP_SYS(fcntl),
                          2,
-                         SCMP_A1(SCMP_CMP_EQ, F_SETFL),
-                         SCMP_A2(SCMP_CMP_MASKED_EQ, signals, 0)));
+                         argument(1, SCMP_CMP_EQ, F_SETFL),
+                         argument(2, SCMP_CMP_MASKED_EQ, signals, 0)));
     constexpr std::array<std::uint64_t, 2> requests{FIOCLEX, FIONCLEX};
     for (const std::uint64_t request : requests)
       add(seccomp_rule_add(
-          context_, SCMP_ACT_ALLOW, SCMP_SYS(ioctl), 1, SCMP_A1(SCMP_CMP_EQ, request)));
+          context_, SCMP_ACT_ALLOW, SCMP_SYS(ioctl), 1, argument(1, SCMP_CMP_EQ, request)));
   }
   /// A call on a socket, whose flags are its argument `at`: none of those that few programs use
   /// and that kernels have had errors in, such as MSG_OOB.
@@ -174,8 +182,8 @@ class Filter {
                            SCMP_ACT_ALLOW,
                            SCMP_SYS(getsockopt),
                            2,
-                           SCMP_A1(SCMP_CMP_MASKED_EQ, low_word, SOL_SOCKET),
-                           SCMP_A2(SCMP_CMP_MASKED_EQ, low_word, fact)));
+                           argument(1, SCMP_CMP_MASKED_EQ, low_word, SOL_SOCKET),
+                           argument(2, SCMP_CMP_MASKED_EQ, low_word, fact)));
   }
   void load() { add(seccomp_load(context_)); }
 

@@ -12,7 +12,6 @@
 #include <deque>
 #include <filesystem>
 #include <optional>
-#include <ranges>
 #include <sstream>
 #include <thread>
 #include <vector>
@@ -214,10 +213,11 @@ class GuestProcess::Process {
   /// "mine.py:12: ", the last line of the program in the traceback of a Python that ended.
   std::string place() {
     const std::string file = fmt::format("File \"{}\", line ", program_);
-    for (const std::string& line : output_.last_lines() | std::views::reverse) {
-      const auto at = line.find(file);
+    const std::deque<std::string>& lines = output_.last_lines();
+    for (auto line = lines.rbegin(); line != lines.rend(); ++line) {
+      const auto at = line->find(file);
       if (!is_program() || at == std::string::npos) continue;
-      const std::string rest = line.substr(at + file.size());
+      const std::string rest = line->substr(at + file.size());
       return fmt::format(
           "{}:{}: ", file_name(), rest.substr(0, rest.find_first_not_of("0123456789")));
     }

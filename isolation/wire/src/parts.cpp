@@ -42,7 +42,7 @@ std::string Get<std::string>::from(Message& m) { return std::string(m.text()); }
 void put(Channel& channel, const Vector& vector) {
   put_entries(channel, vector.data(), vector.size());
 }
-void put(Channel& channel, const ConstVectorRef& vector) {
+void put(Channel& channel, ConstVectorRef vector) {
   put_entries(channel, vector.data(), vector.size());
 }
 void read(Message& m, Vector& out) {

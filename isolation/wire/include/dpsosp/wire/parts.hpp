@@ -115,7 +115,7 @@ template <class Enum>
 requires requires { words_of(Enum{}); }
 void put(Channel& channel, Enum value) { put(channel, word_of(value)); }
 void put(Channel& channel, const Vector& vector);
-void put(Channel& channel, const ConstVectorRef& vector);
+void put(Channel& channel, ConstVectorRef vector);
 void put(Channel& channel, const Matrix& matrix);
 void put(Channel& channel, const std::vector<std::uint64_t>& words);
 void put(Channel& channel, const Point& point);
