@@ -188,7 +188,7 @@ except OSError:
 for start in ("x = x + 0.5", "x = list(x)", "x = curator.facts.initial_point"):
     done = run(f"""{start}
 for t in range(20):
-    {"pass" if "facts" in start else "self.show(t, x); print(list(x))"}
+    {"pass" if "facts" in start else "self.show(t, x); print([float(c) for c in x])"}
     x[0] -= 1.0
     curator.gradient(x, curator.draw(), limit=1.0, noise=self.noise)
 return x""")

@@ -66,7 +66,8 @@ bool add_stored_seeds(Study& study, const Runs& runs) {
   for (const auto& [place, seeds] : study.seeds) {
     if (const auto old = before.find(place); old != before.end() && old->second == seeds) continue;
     Sweep sweep = study.sweep(place.first);
-    std::erase_if(sweep.parts, [&](const Part& part) { return part.name != place.second; });
+    std::erase_if(sweep.parts,
+                  [&name = place.second](const Part& part) { return part.name != name; });
     if (!study.stores(jobs_of(sweep))) continue;
     kept[place] = seeds;
     added = true;
