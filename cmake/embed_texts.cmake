@@ -48,6 +48,8 @@ const Texts& ${NAME}_texts();
 ")
 file(WRITE ${OUT}/texts.cpp "#include \"texts.hpp\"
 
+#pragma GCC diagnostic ignored \"-Woverlength-strings\"  // clang's limit is 65536
+
 namespace dpsosp {
 
 const Texts& ${NAME}_texts() {
