@@ -248,6 +248,10 @@ const Description& audit_description() {
                .meaning = "record and replay alone, on this problem in place of the audit's "
                           "own instances",
                .offers = {.names = problem_names}},
+              {.name = "set",
+               .value = "NAME=VALUE",
+               .meaning = "a parameter of that problem",
+               .repeatable = true},
               {.name = "plant",
                .value = "NAME",
                .meaning = "a bug that the audit must catch; exit code 1 if it does not",
@@ -284,7 +288,7 @@ int audit_command(const Arguments& arguments) {
   const std::string algorithm =
       map.count("algorithm") != 0 ? the_audited(map["algorithm"].as<std::string>()) : "";
   if (map.count("all") != 0) {
-    for (const char* name : {"plant", "problem", "runs"})
+    for (const char* name : {"plant", "problem", "runs", "set"})
       if (map.count(name) != 0)
         throw InputError(
             fmt::format("audit: --{} needs --algorithm; --all has its own, by --scale", name));
@@ -295,8 +299,16 @@ int audit_command(const Arguments& arguments) {
       throw InputError("audit: --runs is of the statistical attack, which --problem leaves out");
     const std::string problem = the_problem(map["problem"].as<std::string>());
     const std::string plant = map.count("plant") != 0 ? map["plant"].as<std::string>() : "";
-    return audit_on({.plant = plant, .problem = problem, .seed = seed}, algorithm, as_json, quiet);
+    return audit_on({.plant = plant,
+                     .problem = problem,
+                     .problem_settings = problem_settings(map, "audit"),
+                     .seed = seed},
+                    algorithm,
+                    as_json,
+                    quiet);
   }
+  if (map.count("set") != 0)
+    throw InputError("audit: --set is of the problem that --problem names");
   AuditJobs::OfAlgorithm jobs =
       audit_jobs(algorithm,
                  {reproductions().catalogue, scale},

@@ -160,10 +160,7 @@ int check_command(const Arguments& arguments) {
   CheckOptions check_options;
   check_options.seed = static_cast<std::uint64_t>(integer(map, "check", "seed", 0));
   if (map.count("dimension") != 0) check_options.dimension = integer(map, "check", "dimension", 1);
-  std::map<std::string, std::string> settings;
-  if (map.count("set") != 0)
-    for (const auto& [name, text] : assignments("check", map["set"].as<std::vector<std::string>>()))
-      settings[name.starts_with("problem.") ? name.substr(8) : name] = text;  // as `run` has it
+  const auto settings = problem_settings(map, "check");
 
   bool passed = true;
   json all = json::array();

@@ -102,6 +102,15 @@ std::vector<std::pair<std::string, std::string>> assignments(
   return pairs;
 }
 
+std::map<std::string, std::string> problem_settings(const po::variables_map& map,
+                                                    std::string_view command) {
+  std::map<std::string, std::string> settings;
+  if (map.count("set") != 0)
+    for (const auto& [name, text] : assignments(command, map["set"].as<std::vector<std::string>>()))
+      settings[name.starts_with("problem.") ? name.substr(8) : name] = text;
+  return settings;
+}
+
 std::int64_t integer(const boost::program_options::variables_map& map,
                      std::string_view command,
                      const char* name,

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <limits>
+#include <map>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -40,6 +41,10 @@ std::filesystem::path out_folder(const boost::program_options::variables_map& ma
 /// "a=1 b=2" as given by `--set a=1 --set b=2`. \throws InputError for text without '='
 std::vector<std::pair<std::string, std::string>> assignments(std::string_view command,
                                                              const std::vector<std::string>& texts);
+/// The settings of a problem, where nothing else is set: `--set problem.NAME=VALUE`, or without the
+/// first word.
+std::map<std::string, std::string> problem_settings(
+    const boost::program_options::variables_map& map, std::string_view command);
 
 // Options that several commands have.
 OptionText json_option();

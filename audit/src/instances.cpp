@@ -366,8 +366,11 @@ Subject replay_subject(const Instance& instance,
 }
 
 /// \throws InputError where the algorithm refuses the problem
-Subject subject_on(std::string_view key, std::string_view problem, const std::string& sampling) {
-  const Instance instance{std::string(key), std::string(problem), 40, {}};
+Subject subject_on(std::string_view key,
+                   std::string_view problem,
+                   const Settings& problem_settings,
+                   const std::string& sampling) {
+  const Instance instance{std::string(key), std::string(problem), 40, {}, {}, problem_settings};
   const PrivacyBudget budget{4, 1e-6};
   Subject s;
   s.algorithm = find_algorithm(key);
@@ -499,12 +502,15 @@ RunSpec small_run(std::string_view key) {
   throw InputError(fmt::format("audit: no small instance runs {}", key));
 }
 
-std::vector<Subject> replay_subjects(std::string_view key, std::string_view problem) {
+std::vector<Subject> replay_subjects(std::string_view key,
+                                     std::string_view problem,
+                                     const Settings& problem_settings) {
   const bool sampled = values_of(find_audited(key)->fields()).contains("sampling");
   std::vector<std::string> ways{""};
   if (sampled) ways = {"all", "fresh", "sample", "poisson"};
   std::vector<Subject> subjects;
-  for (const std::string& sampling : ways) subjects.push_back(subject_on(key, problem, sampling));
+  for (const std::string& sampling : ways)
+    subjects.push_back(subject_on(key, problem, problem_settings, sampling));
   return subjects;
 }
 

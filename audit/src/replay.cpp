@@ -249,9 +249,10 @@ ReplayAudit audit_replay(std::string_view algorithm, const ReplayOptions& option
                       options.plant.empty() ? Plant::none : find_plant(options.plant).plant,
                       options.seed,
                       is_mechanism(algorithm));
-  const std::vector<Subject> subjects = options.problem.empty()
-                                            ? replay_subjects(algorithm)
-                                            : replay_subjects(algorithm, options.problem);
+  const std::vector<Subject> subjects =
+      options.problem.empty()
+          ? replay_subjects(algorithm)
+          : replay_subjects(algorithm, options.problem, options.problem_settings);
   const std::size_t all = subjects.size();
   const std::size_t taken = options.most_instances == 0
                                 ? all

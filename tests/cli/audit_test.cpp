@@ -45,6 +45,17 @@ TEST(AuditCommand, CatchesPlantedBugOrFails) {
   EXPECT_NE(missed.out.find("planted bug missed"), std::string::npos);
 }
 
+TEST(AuditCommand, TakesSettingsOfTheProblem) {
+  const std::string formula =
+      "--algorithm abadi-2016/dp-sgd --problem own-glm --set problem.data=" +
+      in_checkout("examples/data/visits.csv") + " --set problem.loss=sigmoid(-3*t*(2*y-1))";
+  const Result r = audit(formula);
+  EXPECT_EQ(r.code, 0);
+  EXPECT_NE(r.out.find("abadi-2016/dp-sgd on own-glm: replay passed"), std::string::npos) << r.out;
+  const Result caught = audit(formula + " --plant noise-over-sqrt2");
+  EXPECT_EQ(caught.code, 0) << caught.out;
+}
+
 TEST(AuditCommand, RejectsBadArgumentsInOneLine) {
   const auto refused = [](const std::string& arguments, const std::string& part) {
     expect_one_error_line(audit(arguments), 2, part);
@@ -53,6 +64,9 @@ TEST(AuditCommand, RejectsBadArgumentsInOneLine) {
   refused("--all --algorithm abadi-2016/dp-sgd", "expected --algorithm KEY");
   refused("--all --runs 10", "--runs needs --algorithm");
   refused("--all --plant half-range", "--plant needs --algorithm");
+  refused("--algorithm abadi-2016/dp-sgd --set data=x.csv", "--set is of the problem");
+  refused("--algorithm abadi-2016/dp-sgd --problem own-glm --set datum=x.csv",
+          "did you mean 'data'");
   refused("--algorithm abadi-2016/dpsgd", "did you mean 'abadi-2016/dp-sgd'");
   refused("--algorithm reference/sgd", "claims no privacy");
   refused(dp_gd + "--plant half-rang", "did you mean 'half-range'");

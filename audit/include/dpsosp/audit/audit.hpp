@@ -62,6 +62,7 @@ struct ReplayOptions {
   /// reach every branch. On a problem that states no constants the parameters are the algorithm's
   /// defaults, with noise for their plan.
   std::string_view problem = {};
+  std::map<std::string, std::string> problem_settings = {};
   Index most_instances = 0;   ///< as many, evenly chosen; 0: all
   bool until_caught = false;  ///< stop at the first pair that fails
   std::uint32_t seed = 0;     ///< another one draws other random numbers everywhere
