@@ -15,36 +15,12 @@
 #include "dpsosp/core/stream.hpp"
 #include "dpsosp/trusted/private_records.hpp"
 #include "losses.hpp"
+#include "neighbours.hpp"
 
 namespace dpsosp::hostile_test {
 namespace {
 
-constexpr double inf = std::numeric_limits<double>::infinity();
-constexpr Index d = 4;
-
-/// NaN, an infinity, zero, or a normal number times 10^u with u uniform in [least, most].
-double any_number(Stream& stream, double least, double most) {
-  switch (stream.below(40)) {
-    case 0:
-      return std::nan("");
-    case 1:
-      return stream.bernoulli(0.5) ? inf : -inf;
-    case 2:
-      return 0;
-    case 3:
-      return stream.bernoulli(0.5) ? 1e308 : -5e-324;
-    default:
-      return stream.normal() * std::pow(10.0, least + (most - least) * stream.uniform());
-  }
-}
-
-Vector any_vector(Stream& stream, Index size, double least, double most) {
-  Vector made(size);
-  const double scale = std::pow(10.0, least + (most - least) * stream.uniform());
-  for (double& entry : made)
-    entry = stream.below(30) == 0 ? any_number(stream, least, most) : scale * stream.normal();
-  return made;
-}
+using namespace trusted_tests;
 
 /// States a bound of its Hessian that says nothing, answers otherwise at each call, and gives NaN,
 /// infinities and huge numbers.
@@ -77,7 +53,7 @@ std::vector<RowLoss> hostile_losses(const std::shared_ptr<const Liar>& liar) {
       exp(exp(t * y)) / (t - t), exp(square(t) * y * 50.0), y / (t * 0.0 + 1e-3)};
   const std::array<Expression, 3> huge{1e300 * t, 1e300 * y, 1e300 * (t + y)};
   const std::array<Expression, 3> tiny{1e-300 * t, 1e-300 * y, 1e-300 * t};
-  std::vector<RowLoss> all = trusted_tests::every_row_loss();
+  std::vector<RowLoss> all = every_row_loss();
   for (const auto& derivatives : {wild, huge, tiny, all[0].derivatives}) {
     all.push_back({"hostile", derivatives, nullptr});
     all.push_back({"hostile with a lie", derivatives, liar});
@@ -86,83 +62,6 @@ std::vector<RowLoss> hostile_losses(const std::shared_ptr<const Liar>& liar) {
   all.push_back({.problem = "tilted alone", .tilted = true});
   return all;
 }
-
-/// Records of any size, of which most are like each other.
-RecordColumns any_columns(Stream& stream, Index n) {
-  RecordColumns made{Matrix(d, n), Vector(n)};
-  const double least = stream.bernoulli(0.5) ? -0.5 : -160, most = -least;
-  for (Index i = 0; i < n; ++i) {
-    made.features.col(i) = any_vector(stream, d, least, most);
-    made.labels[i] = any_number(stream, 0.1 * least, 0.1 * most);
-  }
-  return made;
-}
-
-/// Every sum of two neighbouring data sets.
-class Pairs {
- public:
-  Pairs(const Records& one, const Records& other, const Liar& liar, Stream& stream, double limit)
-      : one_(one), other_(other), liar_(liar), limit_(limit) {
-    const double reach = stream.bernoulli(0.5) ? 1.0 : 30.0;
-    const Vector x = any_vector(stream, d, -reach, reach);
-    const Vector before =
-        stream.bernoulli(0.3) ? Vector(x * (1 + 1e-15)) : any_vector(stream, d, -reach, reach);
-    const Vector v = any_vector(stream, d, -reach, reach);
-    const Vector grid = any_vector(stream, 3, -1, 1);
-    const double length = v.stableNorm();
-    const Index j = stream.below(d);
-    const Point p(x), q(before);
-    const BatchView all(0, one.size());
-    compare(d, 1, [&](const Records& r, VectorRef out) {
-      r.add_gradients(p, Block::x, all, limit, out);
-    });
-    compare(d, 1, [&](const Records& r, VectorRef out) {
-      r.add_gradient_differences(p, q, Block::x, all, limit, out);
-    });
-    compare(1, 1, [&](const Records& r, VectorRef out) {
-      r.add_loss_differences(p, q, all, limit, out[0]);
-    });
-    if (one.has_second_order()) {
-      compare(d, length, [&](const Records& r, VectorRef out) {
-        r.add_hessian_products(p, v, all, limit, out);
-      });
-      compare(d, length, [&](const Records& r, VectorRef out) {
-        r.add_hessian_difference_products(p, q, v, all, limit, out);
-      });
-    }
-    if (one.separable())
-      for (Index k = 0; k < grid.size(); ++k)
-        compare(1, std::abs(grid[k] - x[j]), [&](const Records& r, VectorRef out) {
-          r.add_coordinate_loss_differences(j, grid.segment(k, 1), x[j], all, limit, out);
-        });
-  }
-
-  Index compared() const { return compared_; }
-  /// Of what is charged.
-  double largest_move() const { return largest_; }
-
- private:
-  template <class Sum>
-  void compare(Index entries, double scale, const Sum& sum) {
-    Vector here = Vector::Zero(entries), there = here;
-    liar_.forget();
-    sum(one_, here);
-    liar_.forget();
-    sum(other_, there);
-    ++compared_;
-    const double charged = 2 * limit_ * scale;
-    if (!(charged < inf)) return;  // a query at such a point is refused, or costs everything
-    if (here.array().isNaN().any() || there.array().isNaN().any())
-      largest_ = inf;
-    else if (const double moved = (here - there).stableNorm(); moved > 0)
-      largest_ = std::max(largest_, std::isfinite(moved) ? moved / charged : inf);
-  }
-
-  const Records &one_, &other_;
-  const Liar& liar_;
-  double limit_, largest_ = 0;
-  Index compared_ = 0;
-};
 
 TEST(HostileProblems, MoveNoSumByMoreThanTheCharge) {
   Stream stream({.seed = 3, .purpose = Purpose::test});
@@ -181,7 +80,8 @@ TEST(HostileProblems, MoveNoSumByMoreThanTheCharge) {
         10.0, stream.bernoulli(0.5) ? -2 + 4 * stream.uniform() : -145 + 165 * stream.uniform());
     for (const RowLoss& loss : hostile_losses(liar)) {
       const auto one = admit(loss, RecordTable(data)), other = admit(loss, RecordTable(exchanged));
-      const Pairs pairs(*one, *other, *liar, stream, limit);
+      const Pairs pairs(
+          *one, *other, [&] { liar->forget(); }, stream, limit);
       EXPECT_LE(pairs.largest_move(), 1 + 1e-8) << loss.problem << ", trial " << trial;
       largest = std::max(largest, pairs.largest_move());
       compared += pairs.compared();
@@ -208,7 +108,8 @@ TEST(HostileProblems, MoveNoSumOfRepeatedColumnsByMoreThanTheCharge) {
     for (const RowLoss& loss : hostile_losses(liar)) {
       const auto one = admit(loss, RecordTable(data, list));
       const auto other = admit(loss, RecordTable(data, exchanged));
-      const Pairs pairs(*one, *other, *liar, stream, limit);
+      const Pairs pairs(
+          *one, *other, [&] { liar->forget(); }, stream, limit);
       EXPECT_LE(pairs.largest_move(), 1 + 1e-8) << loss.problem << ", trial " << trial;
       largest = std::max(largest, pairs.largest_move());
     }
@@ -234,8 +135,7 @@ Vector sum_at_zero(const RecordColumns& data, const RowLoss& loss, Index coordin
 TEST(HostileRecords, ANaNAmongZerosIsARecordOfZeros) {
   const Expression t = Expression::score();
   const RowLoss rows{"rows", {0.5 * square(t), t, 1.0}, nullptr};
-  const RowLoss tilted{
-      .problem = "tilted", .common = std::make_shared<trusted_tests::Quartic>(), .tilted = true};
+  const RowLoss tilted{.problem = "tilted", .common = std::make_shared<Quartic>(), .tilted = true};
   for (Index size = 1; size < 10; ++size)
     for (Index i = 0; i < 4; ++i)
       for (Index j = 0; j < size; ++j) {
