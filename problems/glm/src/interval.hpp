@@ -52,7 +52,8 @@ inline Interval add(const Interval& a, const Interval& b) {
 inline Interval negate(const Interval& a) { return {-a.most, -a.least}; }
 inline Interval subtract(const Interval& a, const Interval& b) { return add(a, negate(b)); }
 inline Interval multiply(const Interval& a, const Interval& b) {
-  if ((a.least == 0 && a.most == 0) || (b.least == 0 && b.most == 0)) return {0, 0};
+  const auto zero = [](const Interval& i) { return i.least == 0 && i.most == 0; };
+  if ((zero(a) && b.bounded()) || (zero(b) && a.bounded())) return {0, 0};
   const double p[] = {a.least * b.least, a.least * b.most, a.most * b.least, a.most * b.most};
   for (const double x : p)
     if (std::isnan(x)) return Interval::whole();
@@ -70,9 +71,9 @@ inline Interval square(const Interval& a) {
   const Interval s = abs(a), r = outwards(s.least * s.least, s.most * s.most);
   return {std::max(0.0, r.least), r.most};
 }
-/// Of the part that is not negative.
+/// What is less below 0 than a normal number is taken for rounding.
 inline Interval sqrt(const Interval& a) {
-  if (a.most < 0) return Interval::whole();
+  if (a.least < -std::numeric_limits<double>::min()) return Interval::whole();
   const Interval r = outwards(std::sqrt(std::max(0.0, a.least)), std::sqrt(a.most));
   return {std::max(0.0, r.least), r.most};
 }
@@ -85,13 +86,9 @@ inline Interval expm1(const Interval& a) {
   const Interval r = outwards(std::expm1(a.least), std::expm1(a.most), of_library);
   return {std::max(-1.0, r.least), r.most};
 }
-/// Of the part above −1.
 inline Interval log1p(const Interval& a) {
-  if (a.most <= -1) return Interval::whole();
-  return outwards(std::log1p(std::max(-1.0, a.least)), std::log1p(a.most), of_library);
-}
-inline Interval max(const Interval& a, const Interval& b) {
-  return {std::max(a.least, b.least), std::max(a.most, b.most)};
+  if (a.least <= -1) return Interval::whole();
+  return outwards(std::log1p(a.least), std::log1p(a.most), of_library);
 }
 
 }  // namespace interval
