@@ -257,6 +257,38 @@ void refuses(const std::string& text,
   }
 }
 
+TEST(FormulaLoss, ReadsTheGrammarOfItsPage) {
+  struct Read {
+    std::string text;
+    double (*value)(double t, double y);
+  };
+  const std::vector<Read> all{
+      {"t - y + 2 - 3*t", [](double t, double y) { return ((t - y) + 2) - 3 * t; }},
+      {"t/(2 + y)*3/7", [](double t, double y) { return ((t / (2 + y)) * 3) / 7; }},
+      {"-t^2 - -y", [](double t, double y) { return -(t * t) + y; }},
+      {" 2 *-(t)^3+ +y ", [](double t, double y) { return -2 * (t * t * t) + y; }},
+      {"t^7", [](double t, double) { return std::pow(t, 7); }},
+      {"t ^ 16", [](double t, double) { return std::pow(t, 16); }},
+      {".5e-1*t + 1E1", [](double t, double) { return 0.05 * t + 10; }},
+      {"min(t, y) - 2*max(y, t)",
+       [](double t, double y) { return std::min(t, y) - 2 * std::max(t, y); }},
+      {"where(t - y, t, 2*y)", [](double t, double y) { return t >= y ? t : 2 * y; }},
+      {"square(abs(t))*sqrt(1 + y)", [](double t, double y) { return t * t * std::sqrt(1 + y); }},
+      {"exp(-t) + expm1(y) - log1p(t^2)",
+       [](double t, double y) { return std::exp(-t) + std::expm1(y) - std::log1p(t * t); }},
+      {"tanh(t) + sigmoid(t)", [](double t, double) { return std::tanh(t) + s(t); }}};
+  const Vector t{{-3, -0.7, 0, 0.2, 1.9}}, y{{0.5, -0.7, 0, 1, 0.1}};
+  for (const Read& r : all) {
+    formula::Graph graph;
+    Vector values(t.size());
+    graph.expression(parse(graph, r.text)).evaluate(t, y, values);
+    for (Index i = 0; i < t.size(); ++i) {
+      const double expected = r.value(t[i], y[i]);
+      EXPECT_NEAR(values[i], expected, 2e-14 * std::max(1.0, std::abs(expected))) << r.text;
+    }
+  }
+}
+
 TEST(FormulaLoss, NamesTheColumnOfWhatItCannotRead) {
   refuses("t + ", "column 5: the end, expected a number");
   refuses("2*(t - y", "column 9: the end, expected ')'");
