@@ -98,7 +98,8 @@ inline bool bounds_hold(Stream& random) {
     const Expression here = graph.expression(node);
     Vector value(samples), below(samples), above(samples);
     here.evaluate(t, y, value);
-    const double bound = order == 0 ? loss->largest(range.reach).value : loss->bound(order).value;
+    const double bound =
+        order == 0 ? loss->largest_fall(range.reach).value : loss->bound(order).value;
     if (order == 0)
       EXPECT_LE(value.maxCoeff() - value.minCoeff(), bound * (1 + 1e-12) + 1e-300);
     else
