@@ -240,16 +240,19 @@ Supremum supremum(Graph& graph, int node, const Box& box, Of of) {
   const auto less = [](const Open& a, const Open& b) { return a.most < b.most; };
   std::priority_queue<Open, std::vector<Open>, decltype(less)> open(less);
   Supremum found{.least = -std::numeric_limits<double>::infinity()};
+  const auto meet = [&](double t, double y) {
+    found.least = std::max(found.least, lower(enclosure.at(t, y)));
+  };
   const auto look = [&](const Box& at) {
-    found.least = std::max(found.least, lower(enclosure.at(at.t.middle(), at.y.middle())));
-    for (const double t : {at.t.least, at.t.most})
-      for (const double y : {at.y.least, at.y.most})
-        found.least = std::max(found.least, lower(enclosure.at(t, y)));
+    meet(at.t.middle(), at.y.middle());
     const double most = upper(enclosure.over(at));
     open.push({at, most, enclosure.longer_side(at)});
     ++found.boxes;
   };
-  look(enclosure.reduced(box));
+  const Box whole = enclosure.reduced(box);
+  for (const double t : {whole.t.least, whole.t.most})
+    for (const double y : {whole.y.least, whole.y.most}) meet(t, y);
+  look(whole);
   while (found.boxes < most_boxes) {
     const Open widest = open.top();
     if (widest.most <= found.least + close_enough * std::abs(found.least) + 1e-300) break;
