@@ -32,7 +32,7 @@ std::string repeated(const std::string& text, int times) {
 
 const std::vector<Hostile> formulas{
     {repeated("sigmoid(", 60) + "t" + repeated(")", 60), "operations"},
-    {"t" + repeated("*t", 900), "operations"},
+    {repeated("t*", 900) + "t", "operations"},
     {"exp(exp(exp(t)))", "no bound of"},
     {"(t - 0.3)^2/(t - 0.3)", "no bound of"},
     {"where(t - 0.3, 1, 0)", "jumps from 0 to 1"},

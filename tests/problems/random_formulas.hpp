@@ -25,53 +25,33 @@ inline std::string random_formula(Stream& random,
     const auto leaf = static_cast<std::size_t>(random.below(std::ssize(leaves) + 1));
     return leaf < leaves.size() ? leaves[leaf] : fmt::format("{:.3g}", 2 * random.uniform());
   }
-  const auto a = [&] { return random_formula(random, depth - 1, leaves); };
-  switch (random.below(16)) {
-    case 0:
-      return "(" + a() + " + " + a() + ")";
-    case 1:
-      return "(" + a() + " - " + a() + ")";
-    case 2:
-      return "(" + a() + " * " + a() + ")";
-    case 3:
-      return "(" + a() + ") / (1 + (" + a() + ")^2)";
-    case 4:
-      return "exp(-(" + a() + ")^2)";
-    case 5:
-      return "log1p((" + a() + ")^2)";
-    case 6:
-      return "sqrt(1 + (" + a() + ")^2)";
-    case 7:
-      return "sigmoid(" + a() + ")";
-    case 8:
-      return "tanh(" + a() + ")";
-    case 9:
-      return "expm1(-square(" + a() + "))";
-    case 10:
-      return "max(" + a() + ", 0)^3";
-    case 11:
-      return "-min(" + a() + ", 0.5)^3/abs(2 + square(" + a() + "))";
-    case 12:
-      return "abs(" + a() + ")^3";
-    case 13: {
-      const std::string u = a();
-      return "where(" + u + ", (" + u + ")^3, -(" + u + ")^4)";
-    }
-    case 14: {  // kinks that cancel
-      const std::string u = a();
-      return "(log1p(exp(-abs(" + u + "))) + max(" + u + ", 0))";
-    }
-    default:
-      return "(" + a() + ")^2";
-  }
+  static constexpr const char* shapes[] = {"({0} + {1})",
+                                           "({0} - {1})",
+                                           "({0} * {1})",
+                                           "({0}) / (1 + ({1})^2)",
+                                           "exp(-({0})^2)",
+                                           "log1p(({0})^2)",
+                                           "sqrt(1 + ({0})^2)",
+                                           "sigmoid({0})",
+                                           "tanh({0})",
+                                           "expm1(-square({0}))",
+                                           "max({0}, 0)^3",
+                                           "-min({0}, 0.5)^3/abs(2 + square({1}))",
+                                           "abs({0})^3",
+                                           "where({0}, ({0})^3, -({0})^4)",
+                                           "(log1p(exp(-abs({0}))) + max({0}, 0))",  // kinks cancel
+                                           "({0})^2"};
+  const std::string first = random_formula(random, depth - 1, leaves),
+                    second = random_formula(random, depth - 1, leaves);
+  return fmt::format(fmt::runtime(shapes[random.below(16)]), first, second);
 }
 
 /// The bounds of a formula at samples of a random box, and its derivatives against differences.
 /// \return whether bounds were found
 inline bool bounds_hold(Stream& random) {
   static const std::vector<std::string> leaves[] = {{"t", "y"}, {"t", "y"}, {"(t - y)"}, {"t"}};
-  const std::string text =
-      random_formula(random, 1 + static_cast<int>(random.below(3)), leaves[random.below(4)]);
+  const int depth = 1 + static_cast<int>(random.below(3));
+  const std::string text = random_formula(random, depth, leaves[random.below(4)]);
   const double label = 2 * random.uniform() - 1;
   const LossRange range{.reach = std::pow(10.0, -1.5 + 2 * random.uniform()),
                         .label_least = label,
