@@ -82,11 +82,10 @@ class Enclosure {
     sides_.clear();
     return run({{t, t}, {y, y}}).value;
   }
-  /// Of a sign of the function.
-  Interval sign_at(int sign, double t, double y) {
-    at(t, y);
-    return jets_[static_cast<std::size_t>(sign)].value;
-  }
+  /// Whether a sign of the function is ≥ 0 where it was evaluated last.
+  bool side(int sign) const { return jets_[static_cast<std::size_t>(sign)].value.middle() >= 0; }
+  /// Operations that were evaluated.
+  std::size_t work() const { return work_; }
   std::vector<int> signs() const {
     std::vector<int> all;
     for (const int k : parts_)
@@ -119,6 +118,7 @@ class Enclosure {
   Jet run(const Box& box) {
     using namespace interval;
     open_.clear();
+    work_ += parts_.size();
     for (const int k : parts_) {
       const Node& n = graph_[k];
       const auto of = [&](int operand) -> const Jet& {
@@ -213,6 +213,7 @@ class Enclosure {
 
   Graph& graph_;
   int node_;
+  std::size_t work_ = 0;
   int difference_ = -1;  // the node t − y, where it is the variable
   std::vector<int> parts_;
   std::vector<Jet> jets_;
@@ -222,6 +223,7 @@ class Enclosure {
 };
 
 constexpr int most_boxes = 20'000;
+constexpr std::size_t most_work = 10'000'000;  // about a second
 constexpr double close_enough = 0.01;
 
 }  // namespace
@@ -253,7 +255,7 @@ Supremum supremum(Graph& graph, int node, const Box& box, Of of) {
   for (const double t : {whole.t.least, whole.t.most})
     for (const double y : {whole.y.least, whole.y.most}) meet(t, y);
   look(whole);
-  while (found.boxes < most_boxes) {
+  while (found.boxes < most_boxes && enclosure.work() < most_work) {
     const Open widest = open.top();
     if (widest.most <= found.least + close_enough * std::abs(found.least) + 1e-300) break;
     Box first = widest.box, second = widest.box;
@@ -275,30 +277,34 @@ std::optional<Jump> find_jump(Graph& graph, int node, const Box& box, int& place
   constexpr double same = 1e-9;
   Enclosure enclosure(graph, node);
   places = 0;
-  for (const int sign : enclosure.signs())
-    for (int i = 0; i <= labels; ++i) {
-      const double y = box.y.least + box.y.width() * i / labels;
-      const auto side = [&](double t) { return enclosure.sign_at(sign, t, y).middle() >= 0; };
-      double before = box.t.least;
-      bool was = side(before);
-      for (int k = 1; k <= scores; ++k) {
-        const double after = box.t.least + box.t.width() * k / scores;
-        const bool is = side(after);
-        if (is != was) {
-          double low = before, high = after;
-          for (double m = 0.5 * (low + high); low < m && m < high; m = 0.5 * (low + high))
-            (side(m) == was ? low : high) = m;
-          const Interval left = enclosure.at(low, y, sign, was),
-                         right = enclosure.at(high, y, sign, is);
-          const double a = left.middle(), b = right.middle();
-          ++places;
-          if (!(std::abs(a - b) <= same * (1 + std::max(std::abs(a), std::abs(b)))))
-            return Jump{high, y, a, b};
+  const std::vector<int> signs = enclosure.signs();
+  if (signs.empty()) return {};
+  std::vector<bool> was(signs.size());
+  for (int i = 0; i <= labels; ++i) {
+    const double y = box.y.least + box.y.width() * i / labels;
+    double before = box.t.least;
+    for (int k = 0; k <= scores; ++k) {
+      const double after = box.t.least + box.t.width() * k / scores;
+      enclosure.at(after, y);
+      std::vector<bool> is;
+      for (const int sign : signs) is.push_back(enclosure.side(sign));
+      for (std::size_t s = 0; k > 0 && s < signs.size(); ++s) {
+        if (is[s] == was[s]) continue;
+        double low = before, high = after;
+        for (double m = 0.5 * (low + high); low < m && m < high; m = 0.5 * (low + high)) {
+          enclosure.at(m, y);
+          (enclosure.side(signs[s]) == was[s] ? low : high) = m;
         }
-        before = after;
-        was = is;
+        const double a = enclosure.at(low, y, signs[s], was[s]).middle(),
+                     b = enclosure.at(high, y, signs[s], is[s]).middle();
+        ++places;
+        if (!(std::abs(a - b) <= same * (1 + std::max(std::abs(a), std::abs(b)))))
+          return Jump{high, y, a, b};
       }
+      before = after;
+      was = is;
     }
+  }
   return {};
 }
 

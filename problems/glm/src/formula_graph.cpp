@@ -98,8 +98,8 @@ int Graph::derivative(int node) {
     case Operation::multiply:
       result = add(multiply(d(n.a), n.b), multiply(n.a, d(n.b)));
       break;
-    case Operation::divide:  // a′/b − (a/b) b′/b
-      result = subtract(divide(d(n.a), n.b), divide(multiply(node, d(n.b)), n.b));
+    case Operation::divide:  // (a′ − (a/b) b′)/b
+      result = divide(subtract(d(n.a), multiply(node, d(n.b))), n.b);
       break;
     case Operation::negate:
       result = negate(d(n.a));

@@ -90,7 +90,7 @@ class FormulaLoss final : public ScalarLoss {
   double lowest_ = 0, highest_ = 0;
 };
 
-constexpr int most_nodes = 3000;
+constexpr int most_nodes = 2000;
 
 std::shared_ptr<const ScalarLoss> made(const std::string& text, const LossRange& range) {
   Graph graph;
