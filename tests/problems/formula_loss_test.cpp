@@ -246,6 +246,14 @@ TEST(FormulaLoss, BoundsHoldAtSamplesOfRandomFormulas) {
   EXPECT_GE(bounded, 45);
 }
 
+TEST(FormulaLoss, ADifferenceIsOneVariableWhereNothingElseIs) {
+  const LossRange range{.reach = 1, .label_least = 2, .label_most = 3};
+  EXPECT_GE(formula_loss("(t - y)^2 - t^2", range)->bound(1).value, 6);  // φ′ = −2y
+  EXPECT_GE(formula_loss("(t - y)^2 - y*t", range)->bound(1).value, 11);
+  EXPECT_GE(formula_loss("(t - y)^2", range)->bound(1).value, 8);
+  EXPECT_LE(formula_loss("(t - y)^2", range)->bound(1).value, 8.1);
+}
+
 void refuses(const std::string& text,
              const std::string& says,
              const LossRange& range = unit_labels) {
@@ -308,6 +316,7 @@ TEST(FormulaLoss, RefusesKinksAndDerivativesWithoutBound) {
   refuses("max(1 - t*(2*y - 1), 0)", "its first derivative jumps");
   refuses("where(1 - abs(t - y), 0.5*(t - y)^2, abs(t - y) - 0.5)", "its second derivative jumps");
   refuses("where(t, 1, 0)", "the loss jumps from 0 to 1 at t = 0");
+  refuses("where(t - y, 0, y)", "the loss jumps");  // not where y = 0
   refuses("sqrt(t + 10)", "no bound of its first derivative");
   refuses("1/t", "no bound");
   refuses("log1p(t)", "no bound");

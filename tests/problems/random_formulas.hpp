@@ -49,7 +49,8 @@ inline std::string random_formula(Stream& random,
 /// The bounds of a formula at samples of a random box, and its derivatives against differences.
 /// \return whether bounds were found
 inline bool bounds_hold(Stream& random) {
-  static const std::vector<std::string> leaves[] = {{"t", "y"}, {"t", "y"}, {"(t - y)"}, {"t"}};
+  static const std::vector<std::string> leaves[] = {
+      {"t", "y"}, {"(t - y)", "t"}, {"(t - y)"}, {"t"}};
   const int depth = 1 + static_cast<int>(random.below(3));
   const std::string text = random_formula(random, depth, leaves[random.below(4)]);
   const double label = 2 * random.uniform() - 1;
