@@ -47,6 +47,11 @@ int Graph::multiply(int a, int b) {
   if (is(a, -1)) return negate(b);
   if (is(b, -1)) return negate(a);
   if (a == b) return square(a);
+  // c (2x) is (2c) x, exactly.
+  if (const Node outer = (*this)[a], inner = (*this)[b]; outer.operation == Operation::constant &&
+                                                         inner.operation == Operation::multiply &&
+                                                         is(inner.a, 2))
+    return multiply(constant(2 * outer.value), inner.b);
   return made(Operation::multiply, a, b);
 }
 
@@ -60,6 +65,9 @@ int Graph::negate(int a) {
   const Node n = (*this)[a];
   if (n.operation == Operation::constant) return constant(-n.value);
   if (n.operation == Operation::negate) return n.a;
+  if (n.operation == Operation::choose && (*this)[n.b].operation == Operation::constant &&
+      (*this)[n.c].operation == Operation::constant)
+    return choose(n.a, negate(n.b), negate(n.c));
   return made(Operation::negate, a);
 }
 
@@ -96,7 +104,10 @@ int Graph::derivative(int node) {
       result = subtract(d(n.a), d(n.b));
       break;
     case Operation::multiply:
-      result = add(multiply(d(n.a), n.b), multiply(n.a, d(n.b)));
+      if (const Node a = (*this)[n.a]; a.operation == Operation::square && a.a == n.b)
+        result = multiply(constant(3), multiply(n.a, d(n.b)));  // of a cube
+      else
+        result = add(multiply(d(n.a), n.b), multiply(n.a, d(n.b)));
       break;
     case Operation::divide:  // (a′ − (a/b) b′)/b
       result = divide(subtract(d(n.a), multiply(node, d(n.b))), n.b);
@@ -108,7 +119,7 @@ int Graph::derivative(int node) {
       result = multiply(choose(n.a, constant(1), constant(-1)), d(n.a));
       break;
     case Operation::square:
-      result = multiply(multiply(constant(2), n.a), d(n.a));
+      result = multiply(constant(2), multiply(n.a, d(n.a)));
       break;
     case Operation::sqrt:
       result = divide(d(n.a), multiply(constant(2), node));
