@@ -55,6 +55,8 @@ class Graph {
 
   /// ∂/∂t. Of abs, max and choose it is that of the branch.
   int derivative(int node);
+  /// States the derivative of a node where a shorter one is known than the rules give.
+  void set_derivative(int node, int derivative) { derivatives_.emplace(node, derivative); }
   /// The same with abs and max as branches on a sign.
   int with_branches(int node);
   /// What the sums over records evaluate.

@@ -26,8 +26,7 @@ class Parser {
 
   int whole() {
     if (text_.size() > longest)
-      throw InputError(
-          fmt::format("{} characters, expected at most {}", text_.size(), longest));
+      throw InputError(fmt::format("{} characters, expected at most {}", text_.size(), longest));
     const int node = sum();
     if (next() != '\0') refuse("an operator or the end");
     return node;
@@ -160,11 +159,14 @@ class Parser {
         "where(sign, yes, no)");
   }
 
-  /// 1/(1 + exp(−u)), without overflow.
+  /// 1/(1 + exp(−u)), without overflow. With e = exp(−|u|) its derivative is e/(1 + e)² u′.
   int sigmoid(int u) {
     const int e = graph_.apply(Operation::exp, graph_.negate(graph_.apply(Operation::abs, u)));
-    const int one = graph_.constant(1);
-    return graph_.divide(graph_.choose(u, one, e), graph_.add(one, e));
+    const int one = graph_.constant(1), sum = graph_.add(one, e);
+    const int node = graph_.divide(graph_.choose(u, one, e), sum);
+    graph_.set_derivative(
+        node, graph_.multiply(graph_.divide(e, graph_.square(sum)), graph_.derivative(u)));
+    return node;
   }
 
   template <std::size_t count>
