@@ -259,6 +259,12 @@ TEST(FormulaLoss, ADifferenceIsOneVariableWhereNothingElseIs) {
   EXPECT_LE(formula_loss("(t - y)^2", range)->bound(1).value, 8.1);
 }
 
+TEST(FormulaLoss, OfAQuadraticStatesNoThirdConstant) {
+  const Constants made = glm_constants(*formula_loss("0.5*(t - y)^2", symmetric), {}, 3);
+  EXPECT_TRUE(made.contains(constant::smoothness));
+  EXPECT_FALSE(made.contains(constant::hessian_lipschitz));
+}
+
 void refuses(const std::string& text,
              const std::string& says,
              const LossRange& range = unit_labels) {

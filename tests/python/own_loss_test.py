@@ -23,6 +23,7 @@ assert told["checked"] and told["audited"], told
 by_name = dpsosp.run("abadi-2016/dp-sgd", "own-glm", problem_settings=mine.settings, epsilon=1, delta=1e-4)
 assert told["result"]["point"] == by_name["point"] and told["result"]["privacy"] == by_name["privacy"]
 assert dpsosp.certify(mine, told["result"]["point"])["gradient_norm"] == told["result"]["output"]["gradient_norm"]
+assert dpsosp.check(dpsosp.Problem(data=mine.settings["data"], loss="0.5*(t - y)^2"))["passed"]
 assert not dpsosp.audit("wang-ye-xu-2017/dp-gd", mine, plant="batch-mean-clip")["passed"]
 
 with tempfile.TemporaryDirectory() as folder:

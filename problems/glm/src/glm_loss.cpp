@@ -244,7 +244,8 @@ Constants glm_constants(const ScalarLoss& loss, const Penalty& penalty, Index di
       added = penalty.weight * term.value * row.terms;
       proof += ' ' + term.why;
     }
-    constants.set(row.name, proved(bound.value + added, region, std::move(proof)));
+    if (bound.value + added > 0)  // a quadratic's third derivative is 0
+      constants.set(row.name, proved(bound.value + added, region, std::move(proof)));
   }
   return constants;
 }
