@@ -37,7 +37,7 @@ double solved(double rate, std::int64_t steps, Adjacency adjacency, PrivacyBudge
       options());
 }
 
-// avdiukhin-2024 notes, 8: vectors 2 to 4
+// avdiukhin-2024 notes, 8
 TEST(AvdiukhinAccountant, MatchesReferenceRenyiBounds) {
   for (const auto& [a, value] : std::map<double, double>{{2, 1.71813422075e-4},
                                                          {3, 2.64637574585e-4},
@@ -58,7 +58,7 @@ TEST(AvdiukhinAccountant, MatchesReferenceRenyiBounds) {
   expect_digits(weak_triangle_rdp(16, 0.01, 4), 2.106778041e-4);
 }
 
-// avdiukhin-2024 notes, 8: vector 5
+// avdiukhin-2024 notes, 8
 TEST(AvdiukhinAccountant, MatchesReferenceConversions) {
   const std::vector<CountedEvent> events{{PoissonGaussianEvent{256.0 / 60000, 1.1}, 14062}};
   const Guarantee sharp = epsilon_of(events, Adjacency::add_remove, 1e-5, options());
@@ -74,7 +74,7 @@ TEST(AvdiukhinAccountant, MatchesReferenceConversions) {
   EXPECT_EQ(replaced.order, 5.0);
 }
 
-// avdiukhin-2024 notes, 8 (vector 6) and the table of avdiukhin-2024 notes, 3.2
+// avdiukhin-2024 notes, 8 and the table of avdiukhin-2024 notes, 3.2
 TEST(AvdiukhinAccountant, MatchesNoiseMultipliersOfTables) {
   constexpr double rate = 512.0 / 50000;
   constexpr std::int64_t T = 2328;
@@ -94,7 +94,7 @@ TEST(AvdiukhinAccountant, MatchesNoiseMultipliersOfTables) {
   expect_digits(16.5381231 * C_well / 327, 0.132316487);
 }
 
-// avdiukhin-2024, Theorem 3.1; avdiukhin-2024 notes, 8 (vectors 6 and 8) and 3.2 (last row)
+// avdiukhin-2024, Theorem 3.1; avdiukhin-2024 notes, 8 and 3.2 (last row)
 TEST(AvdiukhinTheorem31, PrintedNoiseExceedsBudgetForEpsilonAtLeastOne) {
   expect_digits(naive_kappa(50000, {1, 0.01}) * 2.5 * std::sqrt(2328.0), 0.00517707354);
   expect_digits(naive_kappa(10000, {1, 1e-5}) * C_well * std::sqrt(3882.0), 0.0553090382);
@@ -116,7 +116,7 @@ TEST(AvdiukhinTheorem31, PrintedNoiseExceedsBudgetForEpsilonAtLeastOne) {
   }
 }
 
-// avdiukhin-2024 notes, 8 (vector 7): a shuffled record is used once an epoch, so shuffling does
+// avdiukhin-2024 notes, 8: a shuffled record is used once an epoch, so shuffling does
 // not amplify
 TEST(Shuffling, CostsFarMoreThanPoissonSamplingAtSameNoise) {
   expect_digits(gaussian_delta(1, 1), 0.1269367375);

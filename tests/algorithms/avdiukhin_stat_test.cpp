@@ -39,7 +39,7 @@ double share_below(const Problem& p, const std::vector<Vector>& iterates, double
   return static_cast<double>(below) / static_cast<double>(iterates.size());
 }
 
-// avdiukhin-2024 notes, 8: vector 16
+// avdiukhin-2024 notes, 8
 TEST(DoubleWellLevel, MatchesReferenceValues) {
   const Problem p = double_well(10);
   EXPECT_NEAR(level(p, Vector::Zero(10)), 0.6495190528, 1e-9);
@@ -49,7 +49,7 @@ TEST(DoubleWellLevel, MatchesReferenceValues) {
   EXPECT_NEAR(p.objective().value(Vector::Unit(10, 0)), -0.3675616610, 1e-9);
 }
 
-// avdiukhin-2024 notes, 3.5 (worked example W2): T = 3882, η = 0.1, Δ = 0.05531, B = 327,
+// avdiukhin-2024 notes, 3.5: T = 3882, η = 0.1, Δ = 0.05531, B = 327,
 // α = 0.0820; measured there: at least 96.8 % of the iterates below α in each of 20 runs, median
 // level 0.0406.
 TEST(MinibatchSgdIterates, AreMostlySospsInWorkedExample) {
@@ -188,7 +188,7 @@ TEST(NoisySgdGradients, StayBelowBoundsAtTenfoldLength) {
   EXPECT_LT(longest[1], 1.15 * longest[0]);
 }
 
-// avdiukhin-2024, Lemma B.8; avdiukhin-2024 notes, 8: vector 15 (A12, A13). From a quadratic saddle
+// avdiukhin-2024, Lemma B.8; avdiukhin-2024 notes, 8 (A12, A13). From a quadratic saddle
 // ⟨v₁, x_t⟩ is Gaussian with standard deviation ηΔα_t, full batches.
 TEST(QuadraticSaddle, EscapeMatchesLawOfLemmaB8) {
   constexpr Index n = 10;

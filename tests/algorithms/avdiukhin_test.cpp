@@ -38,7 +38,7 @@ PublicFacts facts_of(Index n, Vector start) {
 
 const UnsoundCurator::Departures unclipped{.no_clipping = true};
 
-// avdiukhin-2024 notes, 8: vector 1
+// avdiukhin-2024 notes, 8
 TEST(MinibatchSgd, StepsAlongMeanGradientPlusNoise) {
   const Vector gradient{{0.5, -1.0}};
   const PublicFacts facts = facts_of(8, Vector{{1.0, 1.0}});
@@ -68,7 +68,7 @@ TEST(MinibatchSgd, EqualsGradientDescentOnFullBatchesWithoutNoise) {
   EXPECT_LT((ran.outcome.point - x).norm(), 1e-13);
 }
 
-// avdiukhin-2024 notes, 8: vector 21
+// avdiukhin-2024 notes, 8
 TEST(MinibatchSgd, ClippedAndUnclippedRunsAgreeUntilFirstLongGradient) {
   const Problem p = double_well(200, {{"start", "near_saddle"}, {"tilt", "0.5"}});
   for (const Sampling sampling : {Sampling::all, Sampling::sample, Sampling::poisson}) {
@@ -243,7 +243,7 @@ TEST(PrivateSelection, ReturnsLastIterateWhenNoneIsAccepted) {
   EXPECT_TRUE(ran.outcome.point.allFinite());
 }
 
-// A11; avdiukhin-2024 notes, 8: vector 14. Scales have the 2 of replace-one, the 2 and 4 of
+// A11; avdiukhin-2024 notes, 8. Scales have the 2 of replace-one, the 2 and 4 of
 // AboveThreshold, and M, which the smoothness of f does not bound. The paper prints Lap(C/(nε)) and
 // Lap(L/(nε)) (avdiukhin-2024, Section 3.4).
 TEST(PrivateSelection, UsesReplaceOneAndSparseVectorScales) {

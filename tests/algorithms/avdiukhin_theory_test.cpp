@@ -22,12 +22,12 @@ void expect_digits(double actual, double expected, double relative = 1e-6) {
   EXPECT_NEAR(actual, expected, relative * std::abs(expected));
 }
 
-// avdiukhin-2024 notes, 8: vector 9
+// avdiukhin-2024 notes, 8
 TEST(Lemma32, MatchesReferenceBound) {
   expect_digits(lemma_3_2_bound({1e5, 10, 1, well, 1}, 1e4, 1e-5), 14.1138604);
 }
 
-// avdiukhin-2024 notes, 8: vector 10
+// avdiukhin-2024 notes, 8
 TEST(ProvedBound, MatchesReferenceValues) {
   const double ratio = std::sqrt(std::log(1e5)) / 1e5 * std::sqrt(1e5);
   const Numbers n{1e5, 10, 1, well, 1};
@@ -79,7 +79,7 @@ TEST(ProvedBound, GrowsWithPrivacyNoise) {
   EXPECT_GT(proved_gap(n, run, 0.3), 2 * proved_gap(n, run, 0.01));
 }
 
-// avdiukhin-2024 notes, 8: vector 13
+// avdiukhin-2024 notes, 8
 TEST(ClassRelativeDelta, MatchesReferenceMultiplier) {
   expect_digits(class_relative_delta({0.125, 1}, 1), 3.133148453);
   expect_digits(class_relative_delta({1, 1}, 1), 4.718281828);
@@ -118,7 +118,7 @@ Circle w1(bool lemma_step) {
       [&](double T, double, double, double) { return lemma_3_2_bound(n, std::ceil(T), 1e-6); });
 }
 
-// avdiukhin-2024 notes, 3.5 (worked example W1) and 8 (vector 11)
+// avdiukhin-2024 notes, 3.5 and 8
 TEST(CircleResolver, MatchesWorkedExamples) {
   const Circle without = w1(false);
   EXPECT_NEAR(std::ceil(without.steps), 283199, 1);
@@ -268,7 +268,7 @@ TEST(CircleResolver, MakesNoiseDominateSamplingOnlyWhenStrict) {
   }
 }
 
-// avdiukhin-2024 notes, 3.5 (worked example W2) and 8 (vector 12)
+// avdiukhin-2024 notes, 3.5 and 8
 TEST(PracticalSchedule, MatchesWorkedExample) {
   const Numbers n{1e4, 10, 1, well, 1};
   const double kappa_bound = naive_kappa(1e4, {1, 1e-5}) * C_well;
@@ -294,7 +294,7 @@ TEST(PracticalSchedule, MatchesWorkedExample) {
   }
 }
 
-// avdiukhin-2024 notes, 8: vector 14
+// avdiukhin-2024 notes, 8
 TEST(PrivateSelection, MatchesReferenceValues) {
   const double rho = 1.539600718, alpha = 0.1, G = 2.616, M = 2;
   const double s = std::max(2 * G / (20000 * alpha), 2 * M / (20000 * std::sqrt(rho * alpha)));
@@ -305,7 +305,7 @@ TEST(PrivateSelection, MatchesReferenceValues) {
   EXPECT_EQ(selection_candidates(0.5), 2);
 }
 
-// avdiukhin-2024, Lemma B.8; avdiukhin-2024 notes, 8: vector 15
+// avdiukhin-2024, Lemma B.8; avdiukhin-2024 notes, 8
 TEST(LemmaB8, MatchesReferenceGrowth) {
   const std::map<double, std::pair<double, double>> known{{1, {1, 3.478505426}},
                                                           {10, {5.222433272, 8.202133838}},

@@ -21,7 +21,7 @@ Vector vector(std::initializer_list<double> entries) {
   return v;
 }
 
-/// xu-2026 notes, 9.3: p = q = 2, r = 1, n = 3; matrices are stored by columns.
+/// xu-2026 notes, 9: p = q = 2, r = 1, n = 3; matrices are stored by columns.
 struct SmallData {
   SmallData() {
     auto data = std::make_shared<MatrixSensingData>();
@@ -69,7 +69,7 @@ struct InnerStep {
   Vector y_next, v;
 };
 
-/// The vector of xu-2026 notes, 9.4. Step t = 0 is scripted: its estimate moves x from x_{t−1} to
+/// The vector of xu-2026 notes, 9. Step t = 0 is scripted: its estimate moves x from x_{t−1} to
 /// x_t and leaves y unchanged.
 InnerStep step_at_refresh(RefreshRule rule, Selection selection, Index inner_steps) {
   const SmallData data;

@@ -27,7 +27,7 @@ Ran scripted_run(const DpRgda& algorithm, std::vector<double> norms) {
   return test::run_unsound(algorithm, facts, records, test::exact);
 }
 
-/// One gradient query a step; η_H and D̄ of xu-2026 notes, 9.5.
+/// One gradient query a step; η_H and D̄ of xu-2026 notes, 9.
 DpRgda line(Index steps) {
   DpRgda algorithm;
   DpRgdaParameters& p = algorithm.parameters;

@@ -131,7 +131,7 @@ TEST(Boosting, ChoosesBestCandidateAndChargesForSpread) {
   EXPECT_THROW(choose_best(curator, list, L, 0.1), BudgetExhausted);
 }
 
-// ganesh-2023 notes, 7.5: n = 1e4, d = 4, eps = 1, delta = 1e-6, G = 1, D = 2
+// ganesh-2023 notes, 7: n = 1e4, d = 4, eps = 1, delta = 1e-6, G = 1, D = 2
 TEST(GaneshExponential, MatchesReferenceTable) {
   using namespace ganesh_2023;
   constexpr double n = 1e4, d = 4, G = 1, D = 2;
@@ -203,7 +203,7 @@ TEST(GaneshExponential, BoundsExcessWherePrintedFormFails) {
   }
 }
 
-// ganesh-2023 notes, 7.6: eps = 1, G = 1, D = 2
+// ganesh-2023 notes, 7: eps = 1, G = 1, D = 2
 TEST(GaneshDiscrete, MatchesNetMechanismValues) {
   struct Row {
     Index n, d;

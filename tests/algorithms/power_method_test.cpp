@@ -72,7 +72,7 @@ TEST(NoisyPowerMethod, WithoutNoiseIsThatOfTheSpectrum) {
     }
 }
 
-// avdiukhin-2024 notes, 8: vector 18
+// avdiukhin-2024 notes, 8
 TEST(NoisyPowerMethod, ReachesItsErrorInTheProductsStated) {
   EXPECT_EQ(power_products(0.5, 0.05, 1e4, 0.01), 178);
   const Problem p = glm();

@@ -34,7 +34,7 @@ PublicFacts minimisation_facts(Index n, Index d) {
   return facts;
 }
 
-// xu-2026 notes, 9.6; d = max(d₁, d₂), ε = 2, δ = 1e-6, L = M = F₀ = 1
+// xu-2026 notes, 9; d = max(d₁, d₂), ε = 2, δ = 1e-6, L = M = F₀ = 1
 TEST(XuSchedule, PaperErmMatchesReferenceValues) {
   const auto erm = [](double n, double d) { return xu_2026::paper_erm(n, d, 2, 1e-6, 1, 1, 1); };
   const auto a = erm(400, 120);
@@ -204,7 +204,7 @@ TEST(XuSchedule, LeavesTheoryBelowNoiseFloor) {
   EXPECT_FALSE(s.note.empty());
 }
 
-// ganesh-2023 notes, 7.2: B = G = M = ρ = 1, d = 16, ε = 1, δ = 1e-6, half of the budget for the
+// ganesh-2023 notes, 7: B = G = M = ρ = 1, d = 16, ε = 1, δ = 1e-6, half of the budget for the
 // selection
 TEST(GaneshSchedule, PracticalScheduleMatchesTable) {
   struct Row {

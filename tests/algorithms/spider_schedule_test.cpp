@@ -179,7 +179,7 @@ TEST(LiuTalwarSchedule, VariantsHavePredictedExponents) {
   }
 }
 
-// ganesh-2023 notes, 7.3
+// ganesh-2023 notes, 7
 TEST(GaneshSchedule, PopulationScheduleMatchesReferenceValues) {
   const ProblemNumbers f{1e8, 16, 1, 1, 1, 1};
   const auto s = ganesh_2023::population_at(f, 5e7, phi / 2, 0.02, 0.02);

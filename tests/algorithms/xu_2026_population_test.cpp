@@ -24,7 +24,7 @@ void expect_digits(double actual, double expected, double relative) {
   EXPECT_NEAR(actual, expected, relative * std::abs(expected));
 }
 
-// xu-2026 notes, 9.6
+// xu-2026 notes, 9
 TEST(XuTheorem2, MatchesReferenceValuesAndCannotDescend) {
   const PaperPopulation s = paper_population(1e6, 120, 2, 1e-6, 1);
   expect_digits(s.alpha, 0.0145120, 1e-5);

@@ -200,7 +200,7 @@ TEST(PrintedSelection, MatchesGaneshScalesOffsetsAndTrueCost) {
   EXPECT_NEAR(sound[0].true_epsilon() + sound[1].true_epsilon(), 1.0, 1e-14);
 }
 
-// avdiukhin-2024 notes, 8 (vector 14): G = 2.616, M = 2, α = 0.1, ρ = 1.539600718, n = 20000.
+// avdiukhin-2024 notes, 8: G = 2.616, M = 2, α = 0.1, ρ = 1.539600718, n = 20000.
 TEST(StationarityPlan, MatchesAvdiukhinVector14) {
   const double rho = 1.539600718, alpha = 0.1;
   const StationaritySpec one{.epsilon = 1,

@@ -17,7 +17,7 @@ namespace {
 
 constexpr double unlimited = std::numeric_limits<double>::infinity();
 
-std::shared_ptr<const AucData> vector_data() {  // xu-2026 notes, 9.9
+std::shared_ptr<const AucData> vector_data() {  // xu-2026 notes, 9
   AucData data;
   data.features.resize(2, 4);
   data.features << 1, -0.3, 0.2, -1,  //

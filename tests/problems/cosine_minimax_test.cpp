@@ -16,7 +16,7 @@ namespace {
 
 constexpr double unlimited = std::numeric_limits<double>::infinity();
 
-TEST(CosineMinimax, GeometricCouplingMatchesReference) {  // xu-2026 notes, 9.7: c = (2, 1.5)
+TEST(CosineMinimax, GeometricCouplingMatchesReference) {  // xu-2026 notes, 9: c = (2, 1.5)
   CosineMinimax family;
   family.coupled = family.free = 2;
   family.coupling_ratio = 0.75;

@@ -12,7 +12,7 @@
 namespace dpsosp::cosine_test {
 namespace {
 
-TEST(CosineMinimax, ValueGradientAndCurvatureMatchReference) {  // xu-2026 notes, 9.7
+TEST(CosineMinimax, ValueGradientAndCurvatureMatchReference) {  // xu-2026 notes, 9
   const auto phi =
       cosine_minimax_value(Vector{{2, 1.5}}, 1.0, 0.5, Vector::Zero(2), Vector::Zero(4));
   const Vector x{{0.3, -0.2, 1, -2}};

@@ -275,7 +275,7 @@ TEST(MatrixSensingSymmetric, RejectsInvalidSettings) {
   EXPECT_THROW(MatrixSensingSymmetric().make({.records = 3, .dimension = 17}), InputError);
 }
 
-TEST(CovarianceGan, ValueGradientAndHessianMatchReference) {  // xu-2026 notes, 9.8
+TEST(CovarianceGan, ValueGradientAndHessianMatchReference) {  // xu-2026 notes, 9
   const auto phi = covariance_gan_value(Matrix{{2, 0.5}, {0.5, 1}}, 1, 0.5);
   const Vector x{{0.3, -0.4}};
   EXPECT_NEAR(phi->value(x), 5.1225, 1e-13);

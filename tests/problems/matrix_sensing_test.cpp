@@ -73,7 +73,7 @@ TEST(MatrixSensing, HessianIsThatOfItsProductsWhereMomentsHaveRowsOfZeros) {
   EXPECT_LT((H - dense_hessian(*value, x)).norm(), 1e-13 * H.norm());
 }
 
-// xu-2026 notes, 9.3
+// xu-2026 notes, 9
 class SmallInstance : public testing::Test {
  protected:
   SmallInstance() {
@@ -133,7 +133,7 @@ TEST_F(SmallInstance, RecordsUseTheirMaximiserWithoutDual) {
 }
 
 TEST(MatrixSensing, MetricsAtGaussianPointsMatchSection62) {
-  // xu-2026 notes, 9.11: X* = 0, x ~ N(0, I): means over 200 instances; four standard errors.
+  // xu-2026 notes, 9: X* = 0, x ~ N(0, I): means over 200 instances; four standard errors.
   MatrixSensing family;
   family.planted_norm = 1e-9;
   family.planted_scale = PlantedScale::frobenius;
@@ -158,7 +158,7 @@ TEST(MatrixSensing, MetricsAtGaussianPointsMatchSection62) {
 }
 
 TEST(MatrixSensing, StartingPointsMatchSection61) {
-  // xu-2026 notes, 6.1: medians over 20 data sets. E Phi(0) = 3/2 without rescaling, and the
+  // medians over 20 data sets. E Phi(0) = 3/2 without rescaling, and the
   // printed sd 0.4 makes 0.4 about three standard errors of a median of 20.
   const auto medians = [](PlantedScale scale) {
     std::vector<double> values, gradients;

@@ -37,7 +37,7 @@ Vector normal_vector(Index size, std::uint64_t seed, double spread = 1.0) {
   return v;
 }
 
-// xu-2026 notes, 9.10
+// xu-2026 notes, 9
 const Matrix a{{1, 0, 1, 1}, {0, 1, 1, -1}};
 const Vector b{{1, 0.25, 2.25, 0.25}};
 

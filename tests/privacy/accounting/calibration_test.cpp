@@ -191,7 +191,7 @@ TEST(Calibration, PropagatesAccountantError) {
       UnsupportedError);
 }
 
-// xu-2026 notes, 9.2, at (2, 1e-6)
+// xu-2026 notes, 9, at (2, 1e-6)
 TEST(AdvancedComposition, MatchesKnownNoiseMultipliers) {
   EXPECT_TRUE(relative(advanced_noise_multiplier(2, 1e-6, 400), 369.4297, 5e-7));
   EXPECT_TRUE(relative(advanced_noise_multiplier(2, 1e-6, 440), 388.3420, 5e-7));

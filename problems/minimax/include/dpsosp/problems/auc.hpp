@@ -21,7 +21,7 @@ namespace dpsosp {
 /// Φ = mean of the squares + 2D + D²/(p(1−p)). Constants hold for |a|, |b| ≤ 1, every w, and
 /// |y| ≤ 1/min(p, 1−p). The features are uniform on finitely many hidden points a class, so that
 /// the population objective is exact and batch sums depend on a multinomial alone.
-/// \source xu-2026 notes, 8.2 and 9.9.
+/// \source xu-2026 notes, 8.2.
 class Auc final : public ProblemFamily {
  public:
   std::string_view name() const override { return "auc"; }
