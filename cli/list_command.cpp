@@ -257,8 +257,8 @@ const Description& list_description() {
                    {.name = "document",
                     .value = "FOLDER",
                     .meaning =
-                        "write algorithms.md, protocol.md, findings.md, or problems.md and its "
-                        "pictures, into this folder",
+                        "write findings.md, or the table algorithms.md, problems.md or "
+                        "protocol.md and its long page in reference/, into this folder",
                     .offers = {.files = true}}}},
                  {"verdicts of claims",
                   {{.name = "out",
@@ -306,8 +306,14 @@ int list_command(const Arguments& arguments) {
     if (!page.empty()) {
       const auto file = std::filesystem::path(folder) / (what + ".md");
       ensure_writable_folder(folder);
-      write_file(file, page);
+      write_file(file, what == "protocol" ? wire::protocol_table() : page);
       fmt::print("{}\n", file.string());
+      if (what == "protocol") {
+        const auto reference = std::filesystem::path(folder) / "reference";
+        ensure_writable_folder(reference);
+        write_file(reference / "protocol.md", page);
+        fmt::print("{}\n", (reference / "protocol.md").string());
+      }
       return 0;
     }
     for (const auto& file :

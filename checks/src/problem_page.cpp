@@ -182,29 +182,33 @@ std::optional<plots::ContourMap> problem_picture(const ProblemFamily& family, In
   return picture(family, points);
 }
 
+std::string problem_table() {
+  std::string out =
+      "# Problems\n\n"
+      "Written by `dpsosp list problems --document docs` from the code. `./run site` makes a page "
+      "for each, with formula,\nsaddles, settings, and every constant with its proof.\n\n"
+      "| problem | chapter | d | what it is |\n|---|---|---|---|\n";
+  for (const auto& [group, families] : chapters())
+    for (const auto& family : families)
+      out += fmt::format("| `{}` | {} | {} | {} |\n",
+                         family->name(),
+                         group,
+                         family->facts({.records = page_records}).dimension,
+                         cell(std::string(family->summary())));
+  return out;
+}
+
 std::string problem_page() {
   std::string out =
       "# The problem zoo\n\n"
-      "Written by `dpsosp list problems --document docs` from the code; a test compares the "
-      "two.\n\n"
       "Adjacency is replace-one. `lipschitz`, `smoothness` and `hessian_lipschitz` bound every "
       "record's own loss, for minimax problems the last two the value function Φ. A *proved* "
       "constant bounds every record that the family admits, on the stated region; `dpsosp check` "
       "attacks it by random points, corners and ascent on the violation. *Tight*: the search "
       "reaches at least 95 % of it; *loose*: the share it reaches is stated. A *clipped* constant "
       "is enforced by the curator; an *estimated* one is a calculation and never makes a promise. "
-      "Level lines in the pictures lie at quantiles of the values.\n\n"
-      "| problem | chapter | d | what it is |\n|---|---|---|---|\n";
-  const auto all = chapters();
-  for (const auto& [group, families] : all)
-    for (const auto& family : families)
-      out += fmt::format("| [`{0}`](#{0}) | {1} | {2} | {3} |\n",
-                         family->name(),
-                         group,
-                         family->facts({.records = page_records}).dimension,
-                         cell(std::string(family->summary())));
-  out += '\n';
-  for (const auto& [group, families] : all) {
+      "Level lines in the pictures lie at quantiles of the values.\n\n";
+  for (const auto& [group, families] : chapters()) {
     out += fmt::format("## {}\n\n", group);
     for (const auto& family : families) out += section(*family);
   }
@@ -231,8 +235,12 @@ std::vector<fs::path> write_problem_page(const fs::path& folder) {
   const std::vector<std::string> reasons = plots::draw({described.string(), "--cache", "none"});
   fs::remove(described);
   if (!reasons.empty()) throw InputError(reasons.front());
-  write_file(folder / "problems.md", problem_page());
+  const fs::path reference = folder / "reference";
+  ensure_writable_folder(reference);
+  write_file(folder / "problems.md", problem_table());
+  write_file(reference / "problems.md", problem_page());
   written.push_back(folder / "problems.md");
+  written.push_back(reference / "problems.md");
   return written;
 }
 

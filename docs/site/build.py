@@ -6,8 +6,8 @@ usage: build.py --program DPSOSP --out FOLDER [--no-api]
 
 The pages are the Markdown files of the tree. What differs on the site:
 - docs/index.md is its front page, and the lists there are its navigation; README.md is left out;
-- a page of all commands is written by the program, and so are the cards of docs/algorithms.md and docs/problems.md, which get a
-  page each;
+- a page of all commands is written by the program, and so are the protocol and the cards of algorithms and problems, which get a
+  page each; docs/algorithms.md, docs/problems.md and docs/protocol.md are tables of what these pages are about;
 - a key of an algorithm or name of a problem in code font leads to its card;
 - links to sources, which are not on the site, become plain text.
 
@@ -34,7 +34,7 @@ OUTSIDE = {
     "results/README.md": "results.md",
     "benchmarks/README.md": "benchmarks.md",
 }
-WRITTEN = ("algorithms", "problems")
+WRITTEN = ("algorithms", "problems")  # with a card each
 CARD = re.compile(r"^### `([^`]+)`\n", re.M)
 LINK = re.compile(r"(!?)\[((?:[^\[\]]|\[[^\]]*\])*)\]\(([^)\s]+)\)")
 ALL_COMMANDS = "- [Commands](commands.md): every command with its options\n"
@@ -43,8 +43,9 @@ ITEM = re.compile(r"^- \[[^\]]+\]\(([^)#]+)\)", re.M)
 
 def written_pages(program, folder):
     """Runs the program, which writes the reference."""
-    for kind in WRITTEN:
+    for kind in (*WRITTEN, "protocol"):
         subprocess.run([program, "list", kind, "--document", folder], check=True, stdout=subprocess.DEVNULL)
+    (folder / "reference/protocol.md").replace(folder / "protocol.md")
     page = subprocess.run([program, "help", "--markdown"], check=True, capture_output=True, text=True).stdout
     (folder / "commands.md").write_text(page, encoding="utf-8")
 
@@ -160,7 +161,7 @@ def stage(program, folder):
     pages = sources(written)
     cards = Cards()
     for kind in WRITTEN:
-        pages[f"docs/{kind}.md"] = cards.split(kind, pages[f"docs/{kind}.md"])
+        pages[f"docs/{kind}.md"] += "\n" + cards.split(kind, (written / "reference" / f"{kind}.md").read_text(encoding="utf-8"))
     pages["docs/index.md"] = pages["docs/index.md"].replace("## Reference\n", "## Reference\n" + ALL_COMMANDS)
     for name, text in (pages | cards.pages).items():
         file = folder / "source" / place_of(name)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// docs/protocol.md is the wire's own description.
+// docs/protocol.md and the page of the site are the wire's own description.
 #include <algorithm>
 #include <set>
 #include <string>
@@ -30,9 +30,21 @@ TEST(Questions, HaveAMeaningForEveryMember) {
   }
 }
 
-TEST(Questions, AreOnTheCommittedPage) {
-  EXPECT_EQ(read_file(in_checkout("docs/protocol.md")), wire::protocol_page())
+TEST(Questions, AreInTheCommittedTable) {
+  EXPECT_EQ(read_file(in_checkout("docs/protocol.md")), wire::protocol_table())
       << "dpsosp list protocol --document docs writes it";
+}
+
+TEST(Questions, AreOnThePageWithTheirParts) {
+  const std::string page = wire::protocol_page();
+  for (const wire::QuestionText& q : wire::all_questions()) {
+    const auto at = page.find("\n### " + std::string(q.name) + "\n");
+    ASSERT_NE(at, std::string::npos) << q.name;
+    const std::string section = page.substr(at, page.find("\n### ", at + 1) - at);
+    for (const wire::PartText& part : q.parts)
+      EXPECT_NE(section.find("| " + part.name + " | " + part.kind + " |"), std::string::npos)
+          << q.name << ' ' << part.name;
+  }
 }
 
 TEST(Questions, EachGoThroughThePythonPackage) {

@@ -207,11 +207,23 @@ const std::vector<QuestionText>& all_questions() {
   return all;
 }
 
+std::string protocol_table() {
+  std::string page = fmt::format(
+      "# The protocol of programs, version {}\n\n"
+      "Written by `dpsosp list protocol --document docs` from the code. `./run site` makes the page "
+      "with the messages of a run\nand the parts and answer of every question; `dpsosp list "
+      "protocol` prints it.\n\n| question | meaning |\n|---|---|\n",
+      version);
+  for (const QuestionText& q : all_questions())
+    page += fmt::format("| `{}` | {} |\n", q.name, q.meaning);
+  return page;
+}
+
 std::string protocol_page() {
   std::string page = fmt::format(
       R"(# The protocol of programs, version {}
 
-This page is made by `dpsosp list protocol --document docs` from the description that the suite itself is compiled with.
+This page is made from the description that the suite itself is compiled with.
 [isolation.md](isolation.md) says what a program is and what it may do; `python/` has it all as a package.
 
 A message travels through a socket, the descriptor that the environment variable `DPSOSP_SOCKET` names; in version 2 it was standard

@@ -77,10 +77,24 @@ std::string cards_text() {
 
 }  // namespace
 
+std::string algorithm_table() {
+  std::string text =
+      "# Algorithms\n\n"
+      "Written by `dpsosp list algorithms --document docs` from the code. `./run site` makes a page "
+      "for each, with its card and\nsettings, and one that says which algorithm is which row of the "
+      "papers' tables.\n\n"
+      "| algorithm | what it is | claimed rate |\n|---|---|---|\n";
+  for (const AlgorithmEntry& entry : algorithm_registry()) {
+    const auto algorithm = entry.create();
+    const AlgorithmCard& c = algorithm->card();
+    text += fmt::format("| `{}` | {} | {} |\n", c.key, c.title, c.rate);
+  }
+  return text;
+}
+
 std::string algorithm_page() {
   std::string text = "# Algorithms\n\n";
   text +=
-      "Written by `dpsosp list algorithms --document docs` from the code; do not edit.\n\n"
       "## Which algorithm is which row\n\n"
       "Every entry of the tables that compare rates, with the key of what runs for it, or why "
       "nothing does. Logarithms and\nthe constants of the loss are dropped, as in print.\n";
@@ -98,9 +112,11 @@ std::string algorithm_page() {
 }
 
 std::vector<std::filesystem::path> write_algorithm_page(const std::filesystem::path& folder) {
-  const auto file = folder / "algorithms.md";
-  write_file(file, algorithm_page());
-  return {file};
+  const auto table = folder / "algorithms.md", page = folder / "reference/algorithms.md";
+  ensure_writable_folder(page.parent_path());
+  write_file(table, algorithm_table());
+  write_file(page, algorithm_page());
+  return {table, page};
 }
 
 }  // namespace dpsosp

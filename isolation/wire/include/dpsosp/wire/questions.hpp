@@ -265,7 +265,9 @@ struct QuestionText {
 /// Every question, in the order of this file, but `drop_...`, of which each handle has one.
 const std::vector<QuestionText>& all_questions();
 
-/// `docs/protocol.md`, a function of the code alone.
+/// `docs/protocol.md`: a line for every question. A function of the code alone.
+std::string protocol_table();
+/// The page of `./run site`: the messages of a run, every question with its parts and its answer.
 std::string protocol_page();
 
 }  // namespace dpsosp::wire
