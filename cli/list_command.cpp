@@ -256,9 +256,8 @@ const Description& list_description() {
                     .meaning = "also every setting: its default, what it may be, and its meaning"},
                    {.name = "document",
                     .value = "FOLDER",
-                    .meaning =
-                        "write findings.md, or the table algorithms.md, problems.md or "
-                        "protocol.md and its long page in reference/, into this folder",
+                    .meaning = "write findings.md, or the table algorithms.md, problems.md or "
+                               "protocol.md and its long page in reference/, into this folder",
                     .offers = {.files = true}}}},
                  {"verdicts of claims",
                   {{.name = "out",

@@ -21,7 +21,9 @@ target_compile_options(dpsosp_warnings INTERFACE
 
 # dpsosp_batches(OUT NAME SOURCES...): OUT lists sources that include these, eight each, by relative
 # paths: a compiler cache knows them in every checkout. Left alone are sources in the binary folder
-# and those with the property SKIP_UNITY_BUILD_INCLUSION.
+# and those with the property SKIP_UNITY_BUILD_INCLUSION. Most of a file's time goes to parsing the
+# same headers: eight at a time take less than half of the time of one at a time. The price is that
+# names in anonymous namespaces are unique within a module; the preset dev compiles sources alone.
 function(dpsosp_batches out name)
   set(sources "")
   set(count 0)

@@ -11,6 +11,11 @@
 #include "dpsosp/core/stream.hpp"
 #include "test_points.hpp"
 
+// The search measures secants. ‖∇f(a) − ∇f(b)‖ ≤ M‖a − b‖ and ‖∇f(x+hv) − 2∇f(x) + ∇f(x−hv)‖ ≤ ρh²
+// hold for every h, so a violation is real and not an artefact of finite differences. Ascent on it
+// needs gradients alone: the second difference along v is the gradient of vᵀ∇²f v. The search
+// starts from records at the corners of the proofs, since typical ones rarely come near a bound.
+
 namespace dpsosp {
 namespace {
 

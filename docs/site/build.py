@@ -11,6 +11,8 @@ The pages are the Markdown files of the tree. What differs on the site:
 - a key of an algorithm or name of a problem in code font leads to its card;
 - links to sources, which are not on the site, become plain text.
 
+Sphinx, and not MkDocs, which is faster: the search of MkDocs starts a worker, which browsers refuse to pages from a folder.
+
 Exit code 1 and a line for each problem: a warning of Sphinx, a link or an anchor that leads nowhere, a resource from outside.
 """
 import argparse

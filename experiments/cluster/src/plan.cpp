@@ -18,6 +18,11 @@
 #include "dpsosp/experiments/provenance.hpp"
 #include "dpsosp/experiments/sha256.hpp"
 
+// A plan holds descriptions and not hashes alone: to derive them from the sweep would cost each
+// task what planning costs once. To resume is to plan what is missing. A binary computes its own
+// plans only, since two builds may differ in last bits. There is no MPI: runs are independent, one
+// lost node would end all ranks, and splitting a run would change the order of its sums.
+
 namespace dpsosp {
 namespace {
 

@@ -18,6 +18,11 @@
 #include "dpsosp/experiments/progress.hpp"
 #include "dpsosp/experiments/runner.hpp"
 
+// Five minutes before a task's end Slurm sends SIGUSR1; the program starts no new run, the script
+// requeues the task, and the next attempt goes on. A task in which no run ends fails, or it would
+// be requeued for ever. The state of a plan is in its files; squeue is asked second, and sacct,
+// which many clusters do not have, never.
+
 namespace dpsosp {
 namespace {
 

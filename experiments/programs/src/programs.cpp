@@ -27,6 +27,12 @@
 #include "dpsosp/experiments/toml_reader.hpp"
 #include "dpsosp/isolation/program_algorithm.hpp"
 
+// Seeds of sweeps are 0, 1, 2, ...: a program could carry the generator, guess the seed and
+// subtract the noise. So its noise has a secret, drawn after the program was written and kept
+// beside the store. Hashes of a program are in descriptions, as a store must compute anew after an
+// edit, and not in random numbers, so that two versions are compared at common noise. On a caller's
+// own records they are, since common noise would bare the difference of two answers.
+
 namespace dpsosp {
 namespace {
 

@@ -22,6 +22,12 @@
 #include "dpsosp/experiments/sha256.hpp"
 #include "stored_text.hpp"
 
+// SQLite's log needs the memory of one host, and locks on NFS and Lustre depend on how they are
+// mounted, so processes on several machines append to files of their own and one process owns the
+// store. A line ends in the SHA-256 of what is before it: a CRC would do, but SHA-256 is there
+// already, and a shell can check it. An end without a line feed, or with zeros and nothing whole
+// after it, is what a dying machine leaves; any other line that does not check is damage.
+
 namespace dpsosp {
 namespace {
 

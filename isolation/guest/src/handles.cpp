@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The handles of dpsosp/privacy, defined for a process that has no curator: every call is a message
-// to the host, whose curator answers.
+// to the host, whose curator answers. The linker chooses these definitions or those of privacy/, so
+// an algorithm is the same source in both processes, and the guest holds no code that reads
+// records; virtual functions would put that code into every process.
 #include <cstdint>
 #include <memory>
 #include <utility>

@@ -14,6 +14,11 @@
 #include "dpsosp/core/errors.hpp"
 #include "dpsosp/core/settings.hpp"
 
+// A program is an Algorithm and enters the registry, so audit, sweeps, shards and league take it.
+// The price is that schedule() and plan() start a process; the one that was prepared waits for its
+// run, so a run starts one process. Parameters are stated once, in the card: its ranges refuse
+// before anything starts, and the program cannot overrule a setting that it was given.
+
 namespace dpsosp {
 namespace {
 

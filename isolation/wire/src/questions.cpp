@@ -210,7 +210,8 @@ const std::vector<QuestionText>& all_questions() {
 std::string protocol_table() {
   std::string page = fmt::format(
       "# The protocol of programs, version {}\n\n"
-      "Written by `dpsosp list protocol --document docs` from the code. `./run site` makes the page "
+      "Written by `dpsosp list protocol --document docs` from the code. `./run site` makes the "
+      "page "
       "with the messages of a run\nand the parts and answer of every question; `dpsosp list "
       "protocol` prints it.\n\n| question | meaning |\n|---|---|\n",
       version);

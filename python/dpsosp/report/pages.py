@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Pages from their models and templates."""
+"""Pages from their models and templates. A template places and does not compute, so that a page is edited as HTML; scripts
+are classic ones, as modules and requests are refused to pages from disk."""
 from __future__ import annotations
 
 import hashlib

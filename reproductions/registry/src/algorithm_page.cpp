@@ -80,8 +80,10 @@ std::string cards_text() {
 std::string algorithm_table() {
   std::string text =
       "# Algorithms\n\n"
-      "Written by `dpsosp list algorithms --document docs` from the code. `./run site` makes a page "
-      "for each, with its card and\nsettings, and one that says which algorithm is which row of the "
+      "Written by `dpsosp list algorithms --document docs` from the code. `./run site` makes a "
+      "page "
+      "for each, with its card and\nsettings, and one that says which algorithm is which row of "
+      "the "
       "papers' tables.\n\n"
       "| algorithm | what it is | claimed rate |\n|---|---|---|\n";
   for (const AlgorithmEntry& entry : algorithm_registry()) {

@@ -13,8 +13,8 @@ std::string algorithm_table();
 /// The page of `./run site`: the tables' entries, every card, a command for each algorithm.
 std::string algorithm_page();
 
-/// Writes algorithms.md (the table) and reference/algorithms.md (the page). \return what was written \throws InputError if the folder cannot be
-/// written
+/// Writes algorithms.md (the table) and reference/algorithms.md (the page). \return what was
+/// written \throws InputError if the folder cannot be written
 std::vector<std::filesystem::path> write_algorithm_page(const std::filesystem::path& folder);
 
 }  // namespace dpsosp
