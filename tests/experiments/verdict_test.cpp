@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The rule of docs/verdicts.md.
+// The rule of docs/claims.md.
 #include "dpsosp/experiments/verdict.hpp"
 
 #include <cmath>

@@ -29,7 +29,7 @@ plots::Exhibit all_claims(const ClaimSet& claims, const Runs& runs, const Study&
   e.paper_says = {
       "Each claim stands in its paper's words, with their place, and apart from them in our "
       "reading. Six words say what came out, and the column evidence says of what kind it is. "
-      "docs/verdicts.md has the rules and how often they err. Each claim has a page, with the "
+      "docs/claims.md has the rules and how often they err. Each claim has a page, with the "
       "authors' side where it is not confirmed."};
   e.tables = {claims_summary_table(claims, findings),
               claims_table(claims, findings),

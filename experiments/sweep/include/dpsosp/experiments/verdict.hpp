@@ -8,7 +8,7 @@
 #include "dpsosp/core/words.hpp"
 #include "dpsosp/experiments/fit.hpp"
 
-/// What measurements say of claims; docs/verdicts.md has the rule and how often it errs.
+/// What measurements say of claims; docs/claims.md has the rule and how often it errs.
 namespace dpsosp {
 
 /// Result of comparing a measurement with a claim.
