@@ -162,11 +162,6 @@ TEST(Publications, EveryPaperOfAnAlgorithmHasAnEntry) {
     EXPECT_EQ(entry.find('*'), std::string::npos) << entry;
     EXPECT_EQ(std::ranges::count(entry, '{'), std::ranges::count(entry, '}')) << entry;
   }
-  std::string notes;
-  for (const auto& [page, markdown] : notes_texts()) notes += markdown;
-  notes = std::regex_replace(notes, std::regex(R"(\s+)"), " ");
-  for (const std::string& title : titles_of(publications_bib(), R"(title = \{\{(.*)\}\})"))
-    EXPECT_NE(notes.find(title), std::string::npos) << "docs/papers has another title: " << title;
   for (const std::string& title : titles_of(citation_cff(), R"re(    title: "(.*)")re"))
     EXPECT_NE(publications_bib().find("{{" + title + "}}"), std::string_view::npos)
         << "CITATION.cff has another title: " << title;
