@@ -30,7 +30,7 @@ import tomllib
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 
 EQUIVALENT = pathlib.Path(__file__).with_name("equivalent.toml")
-RECORD = pathlib.Path(__file__).with_name("judged.csv")  # of the run of docs/mutants.md, if any
+RECORD = pathlib.Path(__file__).with_name("judged.csv")  # of the run of tests/planted-bugs.md, if any
 
 # What is changed, and the programs that test it.
 AUDIT = ("test_audit", "Registry/EveryClaim.SurvivesReplayAndIsTight/c*:"

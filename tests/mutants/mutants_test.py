@@ -127,7 +127,7 @@ class Report(unittest.TestCase):
     def test_on_the_page_is_that_of_the_record(self):
         record = mutants.read_record(mutants.RECORD)
         text, total = mutants.table(record)
-        page = (mutants.ROOT / "docs" / "mutants.md").read_text()
+        page = (mutants.ROOT / "tests" / "planted-bugs.md").read_text()
         self.assertIn(text, page)
         self.assertIn(f"{total[1]} of {total[0] - total[3]}", page)
         self.assertGreaterEqual(total[0], 300)
@@ -139,7 +139,7 @@ class Report(unittest.TestCase):
         fresh = mutants.read_record(mutants.RECORD.with_name("fresh.csv"))
         self.assertFalse(known & {mutants.place(r) for r in fresh})
         killed = sum(r["verdict"] == "killed" for r in fresh)
-        page = (mutants.ROOT / "docs" / "mutants.md").read_text()
+        page = (mutants.ROOT / "tests" / "planted-bugs.md").read_text()
         self.assertIn(f"{killed} killed, {len(fresh) - killed} survived", page)
 
     @unittest.skipUnless(mutants.RECORD.exists(), "no run is recorded")

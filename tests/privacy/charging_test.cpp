@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What is charged, to whom and when, over every kind of query: properties of whole classes of
-// mistakes, not of single ones (docs/planted-bugs.md).
+// mistakes, not of single ones (tests/planted-bugs.md).
 #include <algorithm>
 #include <array>
 #include <cmath>
