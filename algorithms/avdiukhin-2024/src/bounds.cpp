@@ -18,6 +18,18 @@ double lemma_3_2_bound(
                      std::sqrt(n.deviation * std::log(1.0 / delta)));
 }
 
+// F_max of avdiukhin-2024 notes, 3.3. With ζ_t the sampling error of the batch's mean gradient, η ≤
+// 1/L gives f(x_{t+1}) ≤ f(x_t) − (η/2)‖∇f‖² − η(1 − Lη)⟨∇f, ζ + ξ⟩ + Lη²(‖ζ‖² + ‖ξ‖²). Summed over
+// t, each of four events has probability at most δ_E/4, l = ln(4/δ_E):
+// 1. −Σ⟨∇f, ξ⟩ > 4Δ²l + (1/8)Σ‖∇f‖² at some t: Ville's inequality with λ = 1/(4Δ²).
+// 2. −Σ⟨∇f, ζ⟩ > 6σ²l/B + (1/8)Σ‖∇f‖² at some t: a centred Y with E exp(Y²/s²) ≤ e has
+//    E e^{λY} ≤ e^{3λ²s²/4}; for a batch the exponent is 3λ²s²/(4B), without replacement no larger
+//    (Hoeffding's comparison). Ville with λ = B/(6σ²).
+// 3. Σ‖ξ_t‖² > Δ²(dT + 2√(dTl) + 2l) (Laurent and Massart 2000).
+// 4. Σ‖ζ_t‖² > Z: by convexity exp(‖ζ_t‖²/σ²) has conditional mean at most e, and Markov's
+//    inequality for the product; or bounded differences in each of T steps. Which form is smaller
+//    depends on constants alone.
+// −(η/4)Σ‖∇f‖² is left and dropped, and ‖∇f‖² ≤ 2L(f − f*) gives C.
 double proved_gap(const Numbers& n, const UnclippedRun& run, double noise) {
   const double T = run.steps, d = n.dimension, eta = run.step_size;
   const double l = std::log(4.0 / run.failure);

@@ -12,6 +12,21 @@
 #include "dpsosp/claims/judging.hpp"
 #include "parts.hpp"
 
+// Bumps: a maximal set of points of the unit ball at distances of 2r or more has K ≥ (2r)^{−d}
+// points c_j. A record is 0, or signs s ∈ {−1, 1}^K with f(x; s) = −Σ_j s_j max(0, r − ‖x − c_j‖),
+// which is 1-Lipschitz. Let it be signs of means p_j with probability m/n. With u_j = max(0, 1 −
+// ‖x − c_j‖/r), of which at most one is not 0, the excess is (m/n) r (max_j p_j⁺ − ⟨u, p⟩).
+//
+// Tracing: let the p_j have density in proportion to (1 − p²)^{β−1}. As ∂E g/∂p_j = E[g Σ_i (s_ij −
+// p_j)]/(1 − p_j²), by parts Σ_i E⟨u, s_i − p⟩ = 2β E⟨u, p⟩. With record i drawn anew ⟨u′, s_i − p⟩
+// has mean 0 and mean size at most Σ_j u′_j (1 − p_j²) ≤ 1, and |⟨u, s_i − p⟩| ≤ 2; so by privacy
+// E⟨u, p⟩ ≤ m (sinh ε + 4δ)/(2β), and sup E excess ≥ (m r/n) (E max_j p_j − that).
+//
+// Two points: f(x; z) = −z⟨e, x⟩, z = ±1 with probability m/n; the data sets differ in a binomial
+// number of records of mean m, and by convexity of 1/(e^x + 1) the outputs' laws overlap by
+// 2/(e^{mε} + 1) − 2δ/(e^ε − 1) or more. Without privacy: signs of mean h at one of the K points,
+// by Fano's inequality, and two signs of mean ±h.
+
 namespace dpsosp {
 namespace ganesh_2023 {
 namespace {
