@@ -163,7 +163,8 @@ def stage(program, folder):
     pages = sources(written)
     cards = Cards()
     for kind in WRITTEN:
-        pages[f"docs/{kind}.md"] += "\n" + cards.split(kind, (written / "reference" / f"{kind}.md").read_text(encoding="utf-8"))
+        long = (written / "reference" / f"{kind}.md").read_text(encoding="utf-8")
+        pages[f"docs/{kind}.md"] += cards.split(kind, long.partition("\n")[2])  # without its title
     pages["docs/index.md"] = pages["docs/index.md"].replace("## Reference\n", "## Reference\n" + ALL_COMMANDS)
     for name, text in (pages | cards.pages).items():
         file = folder / "source" / place_of(name)
