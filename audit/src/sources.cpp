@@ -19,6 +19,7 @@
 #include "dpsosp/problems/problem.hpp"
 #include "dpsosp/problems/registry.hpp"
 #include "noise_check.hpp"
+#include "redraw.hpp"
 
 namespace dpsosp::audit {
 namespace {
