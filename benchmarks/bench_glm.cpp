@@ -36,7 +36,7 @@ struct Instance {
   }
 
   std::shared_ptr<GlmData> data;
-  std::unique_ptr<const Records> records;
+  std::unique_ptr<const AnyRecords> records;
   std::unique_ptr<const Objective> objective;
   Vector w, previous, out;
 };

@@ -37,7 +37,7 @@ struct Instance {
   }
 
   std::shared_ptr<MatrixSensingData> data;
-  std::unique_ptr<const Records> records;
+  std::unique_ptr<const AnyRecords> records;
   Vector x, previous;
 };
 

@@ -76,7 +76,7 @@ struct Glm {
     facts.records = n;
   }
   std::shared_ptr<GlmData> data;
-  std::unique_ptr<const Records> records;
+  std::unique_ptr<const AnyRecords> records;
   PublicFacts facts;
   Vector w;
 };
@@ -149,7 +149,7 @@ struct Sensing {
     near_minimiser = minimiser + away;
   }
   std::shared_ptr<MatrixSensingData> data;
-  std::unique_ptr<const Records> records;
+  std::unique_ptr<const AnyRecords> records;
   std::unique_ptr<const Objective> value;
   Vector minimiser, saddle, near_minimiser;
 };

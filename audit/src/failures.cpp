@@ -49,7 +49,7 @@ struct Spent {
 }  // namespace
 
 std::unique_ptr<Curator> curator_of(const Subject& subject,
-                                    const Records& records,
+                                    const AnyRecords& records,
                                     std::uint64_t seed) {
   return std::make_unique<Curator>(subject.problem->facts,
                                    records,
@@ -62,7 +62,7 @@ std::string complaint_of_failures(std::string_view mechanism,
                                   int most,
                                   const MakeCurator& make) {
   const Subject subject = fast_subject(mechanism, {8, 1e-6});
-  const Records& own = *subject.problem->records;
+  const AnyRecords& own = *subject.problem->records;
   std::uint64_t of_run = seed;
   /// One run, with `before` called whenever the record is asked. \returns how often it was
   const auto run = [&](const std::function<void(int, const Curator&)>& before) {

@@ -14,9 +14,9 @@ namespace dpsosp::audit {
 
 /// Makes the curator that a run asks; tests give one with something wrong.
 using MakeCurator =
-    std::function<std::unique_ptr<Curator>(const Subject&, const Records&, std::uint64_t seed)>;
+    std::function<std::unique_ptr<Curator>(const Subject&, const AnyRecords&, std::uint64_t seed)>;
 std::unique_ptr<Curator> curator_of(const Subject& subject,
-                                    const Records& records,
+                                    const AnyRecords& records,
                                     std::uint64_t seed);
 
 /// Whether what was charged when a record throws stays charged. The audit's mechanism runs until

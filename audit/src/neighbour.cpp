@@ -23,7 +23,13 @@ class Fingerprint {
     return *this;
   }
   Fingerprint& add(const Point& p) { return add(p.x).add(p.y); }
-  Fingerprint& add_number(double x) { return add(std::bit_cast<std::uint64_t>(x)); }
+  Fingerprint& add(const Summand& s) {
+    add(static_cast<std::uint64_t>(s.kind)).add(static_cast<std::uint64_t>(s.block)).add(s.point);
+    if (s.previous) add(1U).add(*s.previous);
+    return add(s.v)
+        .add(static_cast<std::uint64_t>(s.coordinate))
+        .add(std::bit_cast<std::uint64_t>(s.centre));
+  }
   std::uint64_t value() const { return value_; }
 
  private:
@@ -44,9 +50,9 @@ bool is_secret(const BatchPolicy& policy) {
 
 }  // namespace
 
-Neighbour::Neighbour(const Records& rest,
+Neighbour::Neighbour(const AnyRecords& rest,
                      Index place,
-                     std::shared_ptr<const Records> stand_in,
+                     std::shared_ptr<const AnyRecords> stand_in,
                      Membership membership)
     : rest_(&rest), place_(place), stand_in_(std::move(stand_in)), membership_(membership) {}
 
@@ -63,10 +69,6 @@ void Neighbour::note_read(const BatchView& batch) const {
   std::optional<RecordRange>& read = log_->read;
   read = read ? RecordRange{std::min(read->begin, begin), std::max(read->end, end)}
               : RecordRange{begin, end};
-}
-
-void Neighbour::note_read_of_hessians(const BatchView& batch) const {
-  if (log_->charged) note_read(batch);
 }
 
 void Neighbour::expect(const BatchPolicy& policy, RecordRange drawn_from) const {
@@ -101,119 +103,51 @@ bool Neighbour::choose(const BatchView& batch, std::vector<Index>& others) const
   return false;
 }
 
-template <class Add>
-ClipReport Neighbour::add(const BatchView& batch, std::uint64_t asked, const Add& add) const {
+ClipReport Neighbour::add(const Summand& summand,
+                          const BatchView& batch,
+                          double limit,
+                          VectorRef out) const {
+  if (summand.kind != Summand::Kind::hessian_product || log_->charged) note_read(batch);
   // An empty list may have no address, by which a view knows it.
   const bool is_list = batch.is_list() || (batch.size() == 0 && is_secret(log_->policy));
   if (!log_->first) {
-    log_->first = Asked{Fingerprint().add(asked).add(fingerprint(batch)).value(), {}, {}};
+    log_->first = Asked{Fingerprint().add(summand).add(fingerprint(batch)).value(), {}, {}};
     if (is_list) {
       std::vector<Index>& members = log_->first->secret.emplace();
       for (Index k = 0; k < batch.size(); ++k) members.push_back(batch[k]);
     }
   }
   ClipReport report;
+  const auto add_rest = [&](const BatchView& members) {
+    if (members.size() > 0) report.merge(rest_->add(summand, members, limit, out));
+  };
+  const auto add_stand_in = [&] {
+    report.merge(stand_in_->add(summand, stand_in_alone, limit, out));
+  };
   if (is_list) {
     std::vector<Index> others;
     const bool member = choose(batch, others);
-    if (!others.empty()) report.merge(add(*rest_, BatchView(others)));
-    if (member) report.merge(add(*stand_in_, stand_in_alone));
+    add_rest(BatchView(others));
+    if (member) add_stand_in();
     return report;
   }
   const Index begin = batch.begin(), end = begin + batch.size();
   const bool member = place_ >= begin && place_ < end;
   if (batch.size() < size()) log_->batches.insert(begin);
-  const auto add_range = [&](Index from, Index to) {
-    if (from < to) report.merge(add(*rest_, BatchView(from, to)));
-  };
-  add_range(begin, member ? place_ : end);
+  add_rest(BatchView(begin, member ? place_ : end));
   if (!member) return report;
-  report.merge(add(*stand_in_, stand_in_alone));
-  add_range(place_ + 1, end);
+  add_stand_in();
+  add_rest(BatchView(place_ + 1, end));
   return report;
 }
 
-ClipReport Neighbour::add_gradients(
-    const Point& point, Block block, const BatchView& batch, double limit, VectorRef out) const {
-  note_read(batch);
-  const auto asked = Fingerprint().add(1U).add(static_cast<std::uint64_t>(block)).add(point);
-  return add(batch, asked.value(), [&](const Records& of, const BatchView& members) {
-    return of.add_gradients(point, block, members, limit, out);
-  });
-}
-
-ClipReport Neighbour::add_gradient_differences(const Point& point,
-                                               const Point& previous,
-                                               Block block,
-                                               const BatchView& batch,
-                                               double limit,
-                                               VectorRef out) const {
-  note_read(batch);
-  const auto asked =
-      Fingerprint().add(2U).add(static_cast<std::uint64_t>(block)).add(point).add(previous);
-  return add(batch, asked.value(), [&](const Records& of, const BatchView& members) {
-    return of.add_gradient_differences(point, previous, block, members, limit, out);
-  });
-}
-
-ClipReport Neighbour::add_loss_differences(const Point& point,
-                                           const Point& centre,
-                                           const BatchView& batch,
-                                           double limit,
-                                           double& out) const {
-  note_read(batch);
-  const auto asked = Fingerprint().add(3U).add(point).add(centre);
-  return add(batch, asked.value(), [&](const Records& of, const BatchView& members) {
-    return of.add_loss_differences(point, centre, members, limit, out);
-  });
-}
-
-ClipReport Neighbour::add_coordinate_loss_differences(Index coordinate,
-                                                      ConstVectorRef values,
-                                                      double centre,
-                                                      const BatchView& batch,
-                                                      double limit,
-                                                      VectorRef out) const {
-  note_read(batch);
-  const auto asked = Fingerprint()
-                         .add(4U)
-                         .add(static_cast<std::uint64_t>(coordinate))
-                         .add(values)
-                         .add_number(centre);
-  return add(batch, asked.value(), [&](const Records& of, const BatchView& members) {
-    return of.add_coordinate_loss_differences(coordinate, values, centre, members, limit, out);
-  });
-}
-
-ClipReport Neighbour::add_hessian_products(const Point& point,
-                                           ConstVectorRef v,
-                                           const BatchView& batch,
-                                           double limit,
-                                           VectorRef out) const {
-  note_read_of_hessians(batch);
-  const auto asked = Fingerprint().add(5U).add(point).add(v);
-  return add(batch, asked.value(), [&](const Records& of, const BatchView& members) {
-    return of.add_hessian_products(point, v, members, limit, out);
-  });
-}
-
-ClipReport Neighbour::add_hessian_difference_products(const Point& point,
-                                                      const Point& previous,
-                                                      ConstVectorRef v,
-                                                      const BatchView& batch,
-                                                      double limit,
-                                                      VectorRef out) const {
-  note_read_of_hessians(batch);
-  const auto asked = Fingerprint().add(6U).add(point).add(previous).add(v);
-  return add(batch, asked.value(), [&](const Records& of, const BatchView& members) {
-    return of.add_hessian_difference_products(point, previous, v, members, limit, out);
-  });
-}
-
-std::unique_ptr<const Records> Neighbour::projected(const Matrix& map, double cap) const {
+std::unique_ptr<const AnyRecords> Neighbour::projected(const Matrix& map, double cap) const {
   auto rest = rest_->projected(map, cap);
-  auto view = std::make_unique<Neighbour>(
-      *rest, place_, std::shared_ptr<const Records>(stand_in_->projected(map, cap)), membership_);
+  auto view =
+      std::make_unique<Neighbour>(*rest,
+                                  place_,
+                                  std::shared_ptr<const AnyRecords>(stand_in_->projected(map, cap)),
+                                  membership_);
   view->owned_ = std::move(rest);
   view->log_ = log_;
   return view;

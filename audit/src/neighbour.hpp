@@ -30,12 +30,12 @@ struct Asked {
 };
 
 /// Records of which one is exchanged for another.
-class Neighbour final : public Records {
+class Neighbour final : public UncheckedRecords {
  public:
   /// \param rest  outlives it; its record at `place` is not used
-  Neighbour(const Records& rest,
+  Neighbour(const AnyRecords& rest,
             Index place,
-            std::shared_ptr<const Records> stand_in,
+            std::shared_ptr<const AnyRecords> stand_in,
             Membership membership = Membership::as_drawn);
 
   /// The first question since the last call; a record that is not finite makes the curator ask
@@ -52,43 +52,14 @@ class Neighbour final : public Records {
   void expect(const BatchPolicy& policy, RecordRange drawn_from) const;
 
   Index size() const override { return rest_->size(); }
-  ClipReport add_gradients(const Point& point,
-                           Block block,
-                           const BatchView& batch,
-                           double limit,
-                           VectorRef out) const override;
-  ClipReport add_gradient_differences(const Point& point,
-                                      const Point& previous,
-                                      Block block,
-                                      const BatchView& batch,
-                                      double limit,
-                                      VectorRef out) const override;
-  ClipReport add_loss_differences(const Point& point,
-                                  const Point& centre,
-                                  const BatchView& batch,
-                                  double limit,
-                                  double& out) const override;
   bool separable() const override { return rest_->separable(); }
-  ClipReport add_coordinate_loss_differences(Index coordinate,
-                                             ConstVectorRef values,
-                                             double centre,
-                                             const BatchView& batch,
-                                             double limit,
-                                             VectorRef out) const override;
   bool has_second_order() const override { return rest_->has_second_order(); }
   Index hessian_rank() const override { return rest_->hessian_rank(); }
-  ClipReport add_hessian_products(const Point& point,
-                                  ConstVectorRef v,
-                                  const BatchView& batch,
-                                  double limit,
-                                  VectorRef out) const override;
-  ClipReport add_hessian_difference_products(const Point& point,
-                                             const Point& previous,
-                                             ConstVectorRef v,
-                                             const BatchView& batch,
-                                             double limit,
-                                             VectorRef out) const override;
-  std::unique_ptr<const Records> projected(const Matrix& map, double cap) const override;
+  ClipReport add(const Summand& summand,
+                 const BatchView& batch,
+                 double limit,
+                 VectorRef out) const override;
+  std::unique_ptr<const AnyRecords> projected(const Matrix& map, double cap) const override;
 
  private:
   struct Log {  // shared with projected views
@@ -100,17 +71,14 @@ class Neighbour final : public Records {
     RecordRange drawn_from;
   };
   void note_read(const BatchView& batch) const;
-  void note_read_of_hessians(const BatchView& batch) const;
-  template <class Add>
-  ClipReport add(const BatchView& batch, std::uint64_t fingerprint, const Add& add) const;
   /// The other members of a secret batch, and whether the record at `place_` is one, after the
   /// attacker's choice.
   bool choose(const BatchView& batch, std::vector<Index>& others) const;
 
-  const Records* rest_;
-  std::unique_ptr<const Records> owned_;  // of projected views
+  const AnyRecords* rest_;
+  std::unique_ptr<const AnyRecords> owned_;  // of projected views
   Index place_;
-  std::shared_ptr<const Records> stand_in_;
+  std::shared_ptr<const AnyRecords> stand_in_;
   Membership membership_;
   std::shared_ptr<Log> log_ = std::make_shared<Log>();
 };

@@ -37,82 +37,41 @@ struct Planted::Shared {
 };
 
 /// Hands questions on, some of them wrong.
-class Planted::Data final : public Records {
+class Planted::Data final : public UncheckedRecords {
  public:
   Data(Plant bug, const Neighbour& records) : records_(records) { shared.bug = bug; }
 
   Index size() const override { return records_.size(); }
-  ClipReport add_gradients(const Point& point,
-                           Block block,
-                           const BatchView& batch,
-                           double limit,
-                           VectorRef out) const override {
-    shared.gradient_limit = limit;
-    return on(batch, [&](const BatchView& members) {
-      return records_.add_gradients(point, block, members, clip(limit), out);
-    });
-  }
-  ClipReport add_gradient_differences(const Point& point,
-                                      const Point& previous,
-                                      Block block,
-                                      const BatchView& batch,
-                                      double limit,
-                                      VectorRef out) const override {
-    const double declared =
-        shared.bug == Plant::difference_clip ? std::max(limit, 2.0 * shared.gradient_limit) : limit;
-    return on(batch, [&](const BatchView& members) {
-      return records_.add_gradient_differences(point, previous, block, members, declared, out);
-    });
-  }
-  ClipReport add_loss_differences(const Point& point,
-                                  const Point& centre,
-                                  const BatchView& batch,
-                                  double limit,
-                                  double& out) const override {
-    return records_.add_loss_differences(point, centre, batch, limit, out);
-  }
   bool separable() const override { return records_.separable(); }
-  ClipReport add_coordinate_loss_differences(Index coordinate,
-                                             ConstVectorRef values,
-                                             double centre,
-                                             const BatchView& batch,
-                                             double limit,
-                                             VectorRef out) const override {
-    return records_.add_coordinate_loss_differences(coordinate, values, centre, batch, limit, out);
-  }
   bool has_second_order() const override { return records_.has_second_order(); }
   Index hessian_rank() const override { return records_.hessian_rank(); }
-  ClipReport add_hessian_products(const Point& point,
-                                  ConstVectorRef v,
-                                  const BatchView& batch,
-                                  double limit,
-                                  VectorRef out) const override {
-    shared.hessian_limit = limit;
-    return records_.add_hessian_products(
-        point,
-        v,
-        batch,
-        shared.bug == Plant::hessian_mean_clip ? std::numeric_limits<double>::infinity() : limit,
-        out);
+  ClipReport add(const Summand& s,
+                 const BatchView& batch,
+                 double limit,
+                 VectorRef out) const override {
+    constexpr double unlimited = std::numeric_limits<double>::infinity();
+    const Plant bug = shared.bug;
+    if (s.kind == Summand::Kind::hessian_product && !s.previous) {
+      shared.hessian_limit = limit;
+      if (bug == Plant::hessian_mean_clip) limit = unlimited;
+    }
+    if (s.kind != Summand::Kind::gradient) return records_.add(s, batch, limit, out);
+    if (s.previous) {
+      if (bug == Plant::difference_clip) limit = std::max(limit, 2.0 * shared.gradient_limit);
+    } else {
+      shared.gradient_limit = limit;
+      if (bug == Plant::batch_mean_clip) limit = unlimited;
+    }
+    return on(batch,
+              [&](const BatchView& members) { return records_.add(s, members, limit, out); });
   }
-  ClipReport add_hessian_difference_products(const Point& point,
-                                             const Point& previous,
-                                             ConstVectorRef v,
-                                             const BatchView& batch,
-                                             double limit,
-                                             VectorRef out) const override {
-    return records_.add_hessian_difference_products(point, previous, v, batch, limit, out);
-  }
-  std::unique_ptr<const Records> projected(const Matrix& map, double cap) const override {
+  std::unique_ptr<const AnyRecords> projected(const Matrix& map, double cap) const override {
     return records_.projected(map, cap);
   }
 
   mutable Shared shared;
 
  private:
-  double clip(double limit) const {
-    return shared.bug == Plant::batch_mean_clip ? std::numeric_limits<double>::infinity() : limit;
-  }
   template <class Add>
   ClipReport on(const BatchView& batch, const Add& add) const {
     if (batch.is_list()) {
@@ -436,8 +395,8 @@ Planted::Planted(
 
 Planted::~Planted() = default;
 
-const Records& Planted::records() const {
-  return data_ ? static_cast<const Records&>(*data_) : records_;
+const AnyRecords& Planted::records() const {
+  return data_ ? static_cast<const AnyRecords&>(*data_) : records_;
 }
 
 FilterRule Planted::rule(FilterRule rule) const {

@@ -82,7 +82,7 @@ class Planted {
   Planted(
       Plant bug, Auditor& auditor, const Neighbour& records, std::uint64_t seed, Stream algorithm);
   ~Planted();
-  const Records& records() const;
+  const AnyRecords& records() const;
   Auditor& auditor();
   /// What stands between the curator and the one who draws everything again. \param key  of the run
   Auditor& before(Auditor& redraw, StreamKey key);

@@ -30,14 +30,14 @@ using namespace audit;
 struct Pair {
   std::string name;
   Index place = 0;
-  std::shared_ptr<const Records> one, two;
+  std::shared_ptr<const AnyRecords> one, two;
 };
 
 /// Records that an attacker tries: first, middle and last, and one of each of some batches that
 /// a first run reads, which are not all charged alike.
 std::vector<Index> places_of(const Subject& subject) {
   constexpr std::size_t most = 8;
-  const Records& records = *subject.problem->records;
+  const AnyRecords& records = *subject.problem->records;
   const Neighbour same(records, 0, one_of(records, 0));
   record(subject, same, 1, Plant::none);
   const std::vector<Index> read = same.batches_read();
@@ -50,7 +50,7 @@ std::vector<Index> places_of(const Subject& subject) {
 
 /// Random neighbours, and an attacker's.
 std::vector<Pair> pairs_of(const Subject& subject) {
-  const Records& records = *subject.problem->records;
+  const AnyRecords& records = *subject.problem->records;
   const Index last = records.size() - 1;
   constexpr double nan = std::numeric_limits<double>::quiet_NaN();
   std::vector<Pair> pairs;
@@ -66,9 +66,10 @@ std::vector<Pair> pairs_of(const Subject& subject) {
                      0,
                      saturating(records, 100.0, direction),
                      saturating(records, -100.0, direction)});
-  const auto exchange = [&](std::string name, Index place, std::shared_ptr<const Records> record) {
-    pairs.push_back({std::move(name), place, one_of(records, place), std::move(record)});
-  };
+  const auto exchange =
+      [&](std::string name, Index place, std::shared_ptr<const AnyRecords> record) {
+        pairs.push_back({std::move(name), place, one_of(records, place), std::move(record)});
+      };
   exchange("another record", 0, one_of(*subject.other->records, 0));
   exchange("another record", last, one_of(*subject.other->records, last));
   exchange("flipped", 0, scaled(one_of(records, 0), -1.0));

@@ -10,10 +10,10 @@
 namespace dpsosp::audit {
 
 /// Record number `index` of other records, as records of size 1. They outlive it.
-std::shared_ptr<const Records> one_of(const Records& records, Index index);
+std::shared_ptr<const AnyRecords> one_of(const AnyRecords& records, Index index);
 /// The same with its loss multiplied by `factor`: −1 flips it, 0 removes it, 100 goes beyond every
 /// limit that a constant of the problem gives.
-std::shared_ptr<const Records> scaled(std::shared_ptr<const Records> record, double factor);
+std::shared_ptr<const AnyRecords> scaled(std::shared_ptr<const AnyRecords> record, double factor);
 enum class Direction {
   diagonal,     ///< (1, …, 1)
   first,        ///< the first coordinate
@@ -25,13 +25,13 @@ enum class Direction {
 /// direction, so that two of opposite sign move every answer by all that clipping allows. A size of
 /// NaN answers what is not finite. \param like  says which questions are answered
 /// \param direction  of gradients
-std::shared_ptr<const Records> saturating(const Records& like,
-                                          double size,
-                                          Direction direction = Direction::diagonal);
+std::shared_ptr<const AnyRecords> saturating(const AnyRecords& like,
+                                             double size,
+                                             Direction direction = Direction::diagonal);
 /// The same, with `before` called whenever it is asked; what that throws is thrown.
-std::shared_ptr<const Records> announced(std::shared_ptr<const Records> record,
-                                         std::function<void()> before);
+std::shared_ptr<const AnyRecords> announced(std::shared_ptr<const AnyRecords> record,
+                                            std::function<void()> before);
 /// `size` records that are all alike.
-std::unique_ptr<const Records> alike(std::shared_ptr<const Records> record, Index size);
+std::unique_ptr<const AnyRecords> alike(std::shared_ptr<const AnyRecords> record, Index size);
 
 }  // namespace dpsosp::audit

@@ -133,7 +133,7 @@ class Attack {
   }
 
   Neighbour neighbour(bool one, Membership membership = Membership::as_drawn) const {
-    const Records& others = others_ ? *others_ : *subject_.problem->records;
+    const AnyRecords& others = others_ ? *others_ : *subject_.problem->records;
     return {others, place_, one ? one_ : two_, membership};
   }
 
@@ -159,8 +159,8 @@ class Attack {
             std::move(recorded.other_noise)};
   }
 
-  std::unique_ptr<const Records> others_of(const Subject& subject) const {
-    const Records& own = *subject.problem->records;
+  std::unique_ptr<const AnyRecords> others_of(const Subject& subject) const {
+    const AnyRecords& own = *subject.problem->records;
     switch (subject.others) {
       case Others::as_second:
         return alike(two_, own.size());
@@ -191,8 +191,8 @@ class Attack {
   const Subject& subject_;
   Plant bug_;
   std::uint32_t seed_;
-  std::shared_ptr<const Records> one_, two_;
-  std::unique_ptr<const Records> others_;  ///< null: the problem's own
+  std::shared_ptr<const AnyRecords> one_, two_;
+  std::unique_ptr<const AnyRecords> others_;  ///< null: the problem's own
   Index place_ = 0;
 };
 

@@ -212,7 +212,7 @@ double largest_third_derivative(const Arena& arena) {
 }
 
 /// One record's ∇_x f, or ∇f in (x, y) for z = (x, y).
-Gradient record_gradient(const Problem& problem, const Records& records, Index i, Block block) {
+Gradient record_gradient(const Problem& problem, const AnyRecords& records, Index i, Block block) {
   const Index d = problem.facts.dimension;
   return [&records, i, block, d](ConstVectorRef z, VectorRef g) {
     g.setZero();

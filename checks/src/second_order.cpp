@@ -17,15 +17,17 @@ namespace {
 constexpr Index records_tried = 5;
 
 /// The records of an instance and those at the corners of its proofs.
-std::array<const Records*, 2> both(const Problem& p) { return {p.records.get(), p.extremes.get()}; }
+std::array<const AnyRecords*, 2> both(const Problem& p) {
+  return {p.records.get(), p.extremes.get()};
+}
 
-double loss_difference(const Records& r, Index i, const Vector& x, const Vector& c) {
+double loss_difference(const AnyRecords& r, Index i, const Vector& x, const Vector& c) {
   double sum = 0;
   r.add_loss_differences(Point(x), Point(c), BatchView(i, i + 1), unlimited, sum);
   return sum;
 }
 
-Vector gradient_of(const Records& r, Index i, const Vector& x) {
+Vector gradient_of(const AnyRecords& r, Index i, const Vector& x) {
   Vector g = Vector::Zero(x.size());
   r.add_gradients(Point(x), Block::x, BatchView(i, i + 1), unlimited, g);
   return g;
@@ -37,14 +39,12 @@ struct Product {
   double bound = 0;  ///< u_i
 };
 Product product_of(
-    const Records& r, Index i, const Vector& x, const Vector* previous, const Vector& v) {
+    const AnyRecords& r, Index i, const Vector& x, const Vector* previous, const Vector& v) {
+  const Point before(previous != nullptr ? *previous : x);
+  const Summand product =
+      Summand::hessian_product(Point(x), v, previous != nullptr ? &before : nullptr);
   Product p{Vector::Zero(x.size())};
-  const BatchView one(i, i + 1);
-  const ClipReport report = previous == nullptr
-                                ? r.add_hessian_products(Point(x), v, one, unlimited, p.value)
-                                : r.add_hessian_difference_products(
-                                      Point(x), Point(*previous), v, one, unlimited, p.value);
-  p.bound = report.largest_norm;
+  p.bound = r.add(product, BatchView(i, i + 1), unlimited, p.value).largest_norm;
   return p;
 }
 
@@ -83,7 +83,7 @@ CheckLine check_losses(const Problem& p, std::uint64_t seed) {
   const double h = 1e-4 * natural_length(p.facts.constants);
   for (std::size_t k = 0; k + 1 < points.size(); ++k) {
     const Vector &x = points[k], &c = points[k + 1];
-    for (const Records* records : both(p)) {
+    for (const AnyRecords* records : both(p)) {
       if (records == nullptr) continue;
       for (Index i = 0; i < std::min(records_tried, records->size()); ++i) {
         const double full = loss_difference(*records, i, x, c);
@@ -128,7 +128,7 @@ CheckLine check_record_hessians(const Problem& p, std::uint64_t seed) {
     const Vector &x = points[k], &before = points[k + 1];
     const Index d = x.size();
     const Vector v = random_direction(d, seed + k), w = random_direction(d, seed + k + 100);
-    for (const Records* records : both(p)) {
+    for (const AnyRecords* records : both(p)) {
       if (records == nullptr) continue;
       for (Index i = 0; i < std::min(records_tried, records->size()); ++i) {
         const Product at = product_of(*records, i, x, nullptr, v);

@@ -50,7 +50,7 @@ BatchPolicy Batch::policy() const { return Handles::of(*this).policy; }
 Curator::Curator(std::unique_ptr<door::Curator> curator)
     : curator_(std::move(curator)), facts_(curator_->facts()) {}
 Curator::Curator(const PublicFacts& facts,
-                 const Records& records,
+                 const AnyRecords& records,
                  const FilterRule& rule,
                  StreamKey key,
                  ClipLog* clip_log)
@@ -71,14 +71,14 @@ void Curator::gradient(const Point& point,
                        const Batch& batch,
                        const GradientQuery& query,
                        VectorRef out) {
-  ask(*this).gradient(point, Handles::of(batch), query, out);
+  ask(*this).answer("gradient", point, nullptr, Handles::of(batch), query, out);
 }
 void Curator::gradient_difference(const Point& point,
                                   const Point& previous,
                                   const Batch& batch,
                                   const GradientQuery& query,
                                   VectorRef out) {
-  ask(*this).gradient_difference(point, previous, Handles::of(batch), query, out);
+  ask(*this).answer("gradient_difference", point, &previous, Handles::of(batch), query, out);
 }
 void Curator::gradient_combination(double gamma,
                                    const Point& point,
@@ -111,7 +111,7 @@ SimulatedCurator::SimulatedCurator(const PublicFacts& facts,
     : Curator(std::make_unique<door::Curator>(facts, &sums, rule, key, clip_log)) {}
 
 UnsoundCurator::UnsoundCurator(const PublicFacts& facts,
-                               const Records& records,
+                               const AnyRecords& records,
                                StreamKey key,
                                const Departures& departures,
                                ClipLog* clip_log)
@@ -124,7 +124,7 @@ UnsoundCurator::UnsoundCurator(const PublicFacts& facts,
     : Curator(unsound(facts, &sums, key, departures, clip_log)) {}
 
 AuditedCurator::AuditedCurator(const PublicFacts& facts,
-                               const Records& records,
+                               const AnyRecords& records,
                                const FilterRule& rule,
                                StreamKey key,
                                Auditor& auditor,
@@ -134,7 +134,7 @@ AuditedCurator::AuditedCurator(const PublicFacts& facts,
           facts, &records, rule, key, &log, Departures{}, &auditor, std::move(words))) {}
 
 ReleaseCurator::ReleaseCurator(const PublicFacts& facts,
-                               const Records& records,
+                               const AnyRecords& records,
                                const FilterRule& rule,
                                StreamKey key,
                                std::unique_ptr<WordSource> words,
@@ -156,14 +156,14 @@ void TreeStream::push_gradient(const Point& point,
                                const Batch& batch,
                                const GradientQuery& query,
                                VectorRef out) {
-  ask(session_).push_gradient(point, Handles::of(batch), query, out);
+  ask(session_).push(point, nullptr, Handles::of(batch), query, out);
 }
 void TreeStream::push_difference(const Point& point,
                                  const Point& previous,
                                  const Batch& batch,
                                  const GradientQuery& query,
                                  VectorRef out) {
-  ask(session_).push_difference(point, previous, Handles::of(batch), query, out);
+  ask(session_).push(point, &previous, Handles::of(batch), query, out);
 }
 std::int64_t TreeStream::leaves() const { return session_->leaves(); }
 

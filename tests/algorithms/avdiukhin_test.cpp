@@ -98,32 +98,18 @@ TEST(MinibatchSgd, ClippedAndUnclippedRunsAgreeUntilFirstLongGradient) {
 /// One unclipped query over records with x-gradients at given norms.
 ClipLog monitored(const std::vector<double>& norms, double nominal, bool noise = true) {
   const auto n = static_cast<Index>(norms.size());
-  class Records final : public dpsosp::Records {
+  class OfNorms final : public test::WrittenRecords {
    public:
-    explicit Records(std::vector<double> norms) : norms_(std::move(norms)) {}
-    Index size() const override { return std::ssize(norms_); }
-    ClipReport add_gradients(
-        const Point&, Block, const BatchView& batch, double limit, VectorRef out) const override {
-      ClipReport report;
-      for (Index k = 0; k < batch.size(); ++k) {
-        const double norm = norms_[static_cast<std::size_t>(batch[k])];
-        out[0] += report.weigh(norm, limit) * norm;
-      }
-      return report;
-    }
-    ClipReport add_gradient_differences(const Point& p,
-                                        const Point&,
-                                        Block b,
-                                        const BatchView& batch,
-                                        double limit,
-                                        VectorRef out) const override {
-      return add_gradients(p, b, batch, limit, out);
-    }
+    explicit OfNorms(const std::vector<double>& norms)
+        : WrittenRecords(std::ssize(norms)), norms_(norms) {}
 
    private:
-    std::vector<double> norms_;
+    Vector of(Index i, const Summand&) const override {
+      return Vector::Constant(1, norms_[static_cast<std::size_t>(i)]);
+    }
+    const std::vector<double>& norms_;
   };
-  const Records records(norms);
+  const OfNorms records(norms);
   const PublicFacts facts = facts_of(n, Vector::Zero(1));
   ClipLog log;
   UnsoundCurator curator(

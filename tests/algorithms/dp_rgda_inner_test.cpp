@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include "dpsosp/core/errors.hpp"
+#include "dpsosp/problems/altered_records.hpp"
 #include "dpsosp/problems/matrix_sensing.hpp"
 #include "dpsosp/xu_2026/dp_rgda.hpp"
 #include "runs.hpp"
@@ -49,7 +50,7 @@ struct SmallData {
   Vector x = vector({0.5, -0.25, 0.2, 0.4});           // x_t
   Vector x_before = vector({0.45, -0.25, 0.2, 0.35});  // x_{t−1}
   Vector y = vector({0.1, -0.2, 0.3});                 // y_t
-  std::unique_ptr<const Records> records;
+  std::unique_ptr<const AnyRecords> records;
   PublicFacts facts;
 };
 
@@ -84,32 +85,15 @@ InnerStep step_at_refresh(RefreshRule rule, Selection selection, Index inner_ste
         return answer;
       });
   // Gradients come from the script, differences from the data.
-  class Door final : public Records {
-   public:
-    Door(const Records& gradients, const Records& differences)
-        : gradients_(gradients), differences_(differences) {}
-    Index size() const override { return 3; }
-    ClipReport add_gradients(const Point& point,
-                             Block block,
-                             const BatchView& batch,
-                             double limit,
-                             VectorRef out) const override {
-      return gradients_.add_gradients(point, block, batch, limit, out);
-    }
-    ClipReport add_gradient_differences(const Point& point,
-                                        const Point& previous,
-                                        Block block,
-                                        const BatchView& batch,
-                                        double limit,
-                                        VectorRef out) const override {
-      return differences_.add_gradient_differences(point, previous, block, batch, limit, out);
-    }
-
-   private:
-    const Records& gradients_;
-    const Records& differences_;
-  };
-  const Door door(records, *data.records);
+  const AlteredRecords door(*data.records,
+                            [&](const AnyRecords& of,
+                                const Summand& s,
+                                const BatchView& batch,
+                                double limit,
+                                VectorRef out) {
+                              return s.previous ? of.add(s, batch, limit, out)
+                                                : records.add(s, batch, limit, out);
+                            });
   const test::SpyRecords spy(door);
 
   DpRgda algorithm;

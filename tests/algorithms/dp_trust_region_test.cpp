@@ -151,26 +151,17 @@ TEST(DpTrustRegion, DescendsToStationaryPointWithoutNoise) {
 }
 
 /// A slope of 2α everywhere.
-class SlopeRecords final : public Records {
+class SlopeRecords final : public test::WrittenRecords {
  public:
-  explicit SlopeRecords(double slope) : slope_(slope) {}
-  Index size() const override { return 10; }
+  explicit SlopeRecords(double slope) : WrittenRecords(10), slope_(slope) {}
   bool has_second_order() const override { return true; }
-  ClipReport add_gradients(
-      const Point&, Block, const BatchView& batch, double, VectorRef out) const override {
-    out[0] += slope_ * static_cast<double>(batch.size());
-    return {};
-  }
-  ClipReport add_gradient_differences(
-      const Point&, const Point&, Block, const BatchView&, double, VectorRef) const override {
-    return {};
-  }
-  ClipReport add_hessian_products(
-      const Point&, ConstVectorRef, const BatchView&, double, VectorRef) const override {
-    return {};
-  }
 
  private:
+  Vector of(Index, const Summand& s) const override {
+    Vector v = Vector::Zero(s.entries());
+    if (s.kind == Summand::Kind::gradient && !s.previous) v[0] = slope_;
+    return v;
+  }
   double slope_;
 };
 

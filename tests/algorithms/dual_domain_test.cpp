@@ -61,29 +61,15 @@ Vector onto_simplex(const Vector& point) {
 }
 
 /// Every record has the loss f, so that every batch answers alike.
-class EqualRecords final : public Records {
+class EqualRecords final : public test::WrittenRecords {
  public:
-  explicit EqualRecords(Index size) : size_(size) {}
-  Index size() const override { return size_; }
-  ClipReport add_gradients(const Point& point,
-                           Block block,
-                           const BatchView& batch,
-                           double,
-                           VectorRef out) const override {
-    out += static_cast<double>(batch.size()) * gradient(point, block);
-    return {};
-  }
-  ClipReport add_gradient_differences(const Point& point,
-                                      const Point& previous,
-                                      Block block,
-                                      const BatchView& batch,
-                                      double,
-                                      VectorRef out) const override {
-    out += static_cast<double>(batch.size()) * (gradient(point, block) - gradient(previous, block));
-    return {};
-  }
+  using WrittenRecords::WrittenRecords;
 
  private:
+  Vector of(Index, const Summand& s) const override {
+    const Vector g = gradient(s.point, s.block);
+    return s.previous ? Vector(g - gradient(*s.previous, s.block)) : g;
+  }
   static Vector gradient(const Point& point, Block block) {
     const Vector x = point.x, y = point.y;
     if (block == Block::x) return grad_x(x, y);
@@ -92,7 +78,6 @@ class EqualRecords final : public Records {
     both << grad_x(x, y), grad_y(x, y);
     return both;
   }
-  Index size_;
 };
 
 PublicFacts facts(Index records) {

@@ -55,7 +55,7 @@ TEST(VarianceReduction, SvrgTakesDifferencesFromEpochPoint) {
   const test::SpyRecords spy(*problem.records);
   const Ran ran = test::run_unsound(a, problem.facts, spy, test::exact);
   for (std::size_t t = 0; t < 12; ++t) {
-    EXPECT_EQ(spy.asked[t].kind == test::Asked::Kind::difference, t % 5 != 0);
+    EXPECT_EQ(spy.asked[t].difference, t % 5 != 0);
     if (t % 5 != 0) {
       EXPECT_EQ(spy.asked[t].x_previous, ran.iterates[t - t % 5]);
     }
@@ -166,26 +166,14 @@ TEST(TreeSpiderRun, EstimatesExactGradientOnIdenticalRecords) {
   // the octopus and others have random records; here every record is the same quadratic
   const PublicFacts facts = plain_facts(400, 4);
   const Vector centre = Vector::LinSpaced(4, 1.0, 2.0);
-  class Quadratic final : public Records {
+  class Quadratic final : public test::WrittenRecords {
    public:
-    explicit Quadratic(const Vector& c) : c_(c) {}
-    Index size() const override { return 400; }
-    ClipReport add_gradients(
-        const Point& x, Block, const BatchView& batch, double, VectorRef out) const override {
-      out += static_cast<double>(batch.size()) * (x.x - c_);
-      return {};
-    }
-    ClipReport add_gradient_differences(const Point& x,
-                                        const Point& y,
-                                        Block,
-                                        const BatchView& batch,
-                                        double,
-                                        VectorRef out) const override {
-      out += static_cast<double>(batch.size()) * (x.x - y.x);
-      return {};
-    }
+    explicit Quadratic(const Vector& c) : WrittenRecords(400), c_(c) {}
 
    private:
+    Vector of(Index, const Summand& s) const override {
+      return s.point.x - (s.previous ? Vector(s.previous->x) : c_);
+    }
     Vector c_;
   };
   TreeSpider a;

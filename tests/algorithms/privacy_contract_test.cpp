@@ -180,7 +180,7 @@ struct Neighbours {
     two = matrix_sensing_records(other);
   }
   PublicFacts facts;
-  std::unique_ptr<const Records> one, two;
+  std::unique_ptr<const AnyRecords> one, two;
 };
 
 // The first sum that an algorithm asks for moves by no more than its clip allows.
@@ -200,7 +200,7 @@ TEST(ReplacingOneRecord, MovesFirstSumByAtMostClip) {
       }
     if (!clips || !names.contains("steps")) continue;
     test::set(*algorithm, {{"steps", "2"}});
-    const auto released = [&](const Records& r, const UnsoundCurator::Departures& d) -> Vector {
+    const auto released = [&](const AnyRecords& r, const UnsoundCurator::Departures& d) -> Vector {
       const test::SpyRecords spy(r);
       test::run_unsound(*algorithm, data.facts, spy, d);
       return spy.asked.front().sum / records;

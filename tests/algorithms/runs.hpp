@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "../trusted/written_records.hpp"
 #include "dpsosp/algorithms/algorithm.hpp"
 #include "dpsosp/privacy/simulated_curator.hpp"
 #include "dpsosp/privacy/unsound_curator.hpp"
@@ -35,143 +36,51 @@ class Iterates final : public Observer {
 
 /// What a records object was asked for, and what it answered.
 struct Asked {
-  enum class Kind {
-    gradient,
-    difference,
-    loss,
-    coordinate_losses,
-    hessian_product,
-    hessian_difference_product
-  };
-  Kind kind = Kind::gradient;
+  Summand::Kind kind = Summand::Kind::gradient;
+  bool difference = false;
   Vector x, y;
   Vector x_previous, y_previous;  ///< of differences; the centre of losses
-  Vector v;                       ///< of Hessian products
   Block block = Block::x;
   Vector sum;
 };
 
 /// Hands every question on and keeps it.
-class SpyRecords final : public Records {
+class SpyRecords final : public UncheckedRecords {
  public:
-  explicit SpyRecords(const Records& records) : records_(records) {}
+  explicit SpyRecords(const AnyRecords& records) : records_(records) {}
 
   Index size() const override { return records_.size(); }
-  ClipReport add_gradients(const Point& point,
-                           Block block,
-                           const BatchView& batch,
-                           double limit,
-                           VectorRef out) const override {
-    const ClipReport report = records_.add_gradients(point, block, batch, limit, out);
-    asked.push_back({Asked::Kind::gradient, point.x, point.y, {}, {}, {}, block, out});
-    return report;
-  }
-  ClipReport add_gradient_differences(const Point& point,
-                                      const Point& previous,
-                                      Block block,
-                                      const BatchView& batch,
-                                      double limit,
-                                      VectorRef out) const override {
-    const ClipReport report =
-        records_.add_gradient_differences(point, previous, block, batch, limit, out);
-    asked.push_back(
-        {Asked::Kind::difference, point.x, point.y, previous.x, previous.y, {}, block, out});
-    return report;
-  }
-  ClipReport add_loss_differences(const Point& point,
-                                  const Point& centre,
-                                  const BatchView& batch,
-                                  double limit,
-                                  double& out) const override {
-    const ClipReport report = records_.add_loss_differences(point, centre, batch, limit, out);
-    asked.push_back({Asked::Kind::loss,
-                     point.x,
-                     point.y,
-                     centre.x,
-                     centre.y,
-                     {},
-                     Block::x,
-                     Vector::Constant(1, out)});
-    return report;
-  }
+  bool separable() const override { return records_.separable(); }
   bool has_second_order() const override { return records_.has_second_order(); }
   Index hessian_rank() const override { return records_.hessian_rank(); }
-  ClipReport add_hessian_products(const Point& point,
-                                  ConstVectorRef v,
-                                  const BatchView& batch,
-                                  double limit,
-                                  VectorRef out) const override {
-    const ClipReport report = records_.add_hessian_products(point, v, batch, limit, out);
-    asked.push_back({Asked::Kind::hessian_product, point.x, point.y, {}, {}, v, Block::x, out});
-    return report;
-  }
-  ClipReport add_hessian_difference_products(const Point& point,
-                                             const Point& previous,
-                                             ConstVectorRef v,
-                                             const BatchView& batch,
-                                             double limit,
-                                             VectorRef out) const override {
-    const ClipReport report =
-        records_.add_hessian_difference_products(point, previous, v, batch, limit, out);
-    asked.push_back({Asked::Kind::hessian_difference_product,
-                     point.x,
-                     point.y,
-                     previous.x,
-                     previous.y,
-                     v,
-                     Block::x,
-                     out});
-    return report;
-  }
-
-  bool separable() const override { return records_.separable(); }
-  ClipReport add_coordinate_loss_differences(Index coordinate,
-                                             ConstVectorRef values,
-                                             double centre,
-                                             const BatchView& batch,
-                                             double limit,
-                                             VectorRef out) const override {
-    const ClipReport report =
-        records_.add_coordinate_loss_differences(coordinate, values, centre, batch, limit, out);
-    asked.push_back({Asked::Kind::coordinate_losses,
-                     values,
-                     {},
-                     Vector::Constant(1, centre),
-                     {},
-                     {},
-                     Block::x,
-                     out});
+  ClipReport add(const Summand& s,
+                 const BatchView& batch,
+                 double limit,
+                 VectorRef out) const override {
+    const ClipReport report = records_.add(s, batch, limit, out);
+    asked.push_back({s.kind, s.previous.has_value(), s.point.x, s.point.y, {}, {}, s.block, out});
+    if (s.previous) asked.back().x_previous = s.previous->x;
+    if (s.previous) asked.back().y_previous = s.previous->y;
     return report;
   }
 
   mutable std::vector<Asked> asked;
 
  private:
-  const Records& records_;
+  const AnyRecords& records_;
 };
 
 /// Answers by a function instead of data: the mean contribution to call number `call`.
-class ScriptedRecords final : public Records {
+class ScriptedRecords final : public UncheckedRecords {
  public:
   using Answer = std::function<Vector(std::size_t call, const Point& point, Block block)>;
   ScriptedRecords(Index size, Answer answer) : size_(size), answer_(std::move(answer)) {}
 
   Index size() const override { return size_; }
-  ClipReport add_gradients(const Point& point,
-                           Block block,
-                           const BatchView& batch,
-                           double,
-                           VectorRef out) const override {
-    out += static_cast<double>(batch.size()) * answer_(calls_++, point, block);
+  ClipReport add(const Summand& s, const BatchView& batch, double, VectorRef out) const override {
+    if (s.kind != Summand::Kind::gradient) refuse(s);
+    out += static_cast<double>(batch.size()) * answer_(calls_++, s.point, s.block);
     return {};
-  }
-  ClipReport add_gradient_differences(const Point& point,
-                                      const Point&,
-                                      Block block,
-                                      const BatchView& batch,
-                                      double limit,
-                                      VectorRef out) const override {
-    return add_gradients(point, block, batch, limit, out);
   }
 
  private:
@@ -196,7 +105,7 @@ inline Ran run(const Algorithm& algorithm, Curator curator, std::uint64_t seed) 
 /// A run with the curator that enforces everything.
 inline Ran run_enforced(const Algorithm& algorithm,
                         const PublicFacts& facts,
-                        const Records& records,
+                        const AnyRecords& records,
                         const FilterRule& rule,
                         std::uint64_t seed = 1) {
   return run(algorithm, Curator(facts, records, rule, {.seed = seed}), seed);

@@ -65,29 +65,13 @@ struct Exact {
 };
 
 /// A saddle everywhere: no gradient and the Hessian −I, so that every step asks for curvature.
-class SaddleRecords final : public Records {
+class SaddleRecords final : public UncheckedRecords {
  public:
   explicit SaddleRecords(Index size) : size_(size) {}
   Index size() const override { return size_; }
   bool has_second_order() const override { return true; }
-  ClipReport add_gradients(
-      const Point&, Block, const BatchView&, double, VectorRef) const override {
-    return {};
-  }
-  ClipReport add_gradient_differences(
-      const Point&, const Point&, Block, const BatchView&, double, VectorRef) const override {
-    return {};
-  }
-  ClipReport add_loss_differences(
-      const Point&, const Point&, const BatchView&, double, double&) const override {
-    return {};
-  }
-  ClipReport add_hessian_products(const Point&,
-                                  ConstVectorRef v,
-                                  const BatchView& batch,
-                                  double,
-                                  VectorRef out) const override {
-    out -= static_cast<double>(batch.size()) * v;
+  ClipReport add(const Summand& s, const BatchView& batch, double, VectorRef out) const override {
+    if (s.kind == Summand::Kind::hessian_product) out -= static_cast<double>(batch.size()) * s.v;
     return {};
   }
 

@@ -182,7 +182,7 @@ TEST(ShortSteps, ChargesLineSearchByGradientClip) {
   const Ran again = run_unsound(method, facts, spy, {});
   double farthest = 0;
   for (const Asked& a : spy.asked)
-    if (a.kind == Asked::Kind::loss) farthest = std::max(farthest, (a.x - a.x_previous).norm());
+    if (a.kind == Summand::Kind::loss) farthest = std::max(farthest, (a.x - a.x_previous).norm());
   ASSERT_GT(farthest, 0);
   EXPECT_NEAR(search.sensitivity_high / (2 * 2.5 * farthest / 60), 1, 1e-6);
   EXPECT_GT(search.sensitivity_high, 1.5 * (2 * 1.0 * farthest / 60));  // with M it would be less

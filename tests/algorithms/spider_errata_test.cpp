@@ -35,7 +35,8 @@ std::string queries_of(const StochasticSpider& spider, const std::vector<double>
   const test::SpyRecords spy(records);
   test::run_unsound(spider, facts, spy, test::exact);
   std::string text;
-  for (const test::Asked& a : spy.asked) text += a.kind == test::Asked::Kind::gradient ? 'r' : 'i';
+  for (const test::Asked& a : spy.asked)
+    text += a.kind == Summand::Kind::gradient && !a.difference ? 'r' : 'i';
   return text;
 }
 

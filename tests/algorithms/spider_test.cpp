@@ -24,7 +24,7 @@ using test::Ran;
 /// ganesh-2023, Algorithm 1, by the steps of ganesh-2023 notes, 2.1, without the driver.
 Ran algorithm_1(const SpiderParameters& p,
                 const PublicFacts& facts,
-                const Records& records,
+                const AnyRecords& records,
                 std::uint64_t seed) {
   UnsoundCurator curator(facts, records, {.seed = seed}, {});
   Stream stream({.seed = seed, .purpose = Purpose::algorithm});

@@ -437,7 +437,7 @@ TEST(WarmPopulation, StagesReadDisjointHalves) {
 }
 
 /// The mean gradient, or gradient difference, of the records [begin, begin + batch).
-Vector mean_gradient(const Records& records, Index begin, Index batch, const Vector& x) {
+Vector mean_gradient(const AnyRecords& records, Index begin, Index batch, const Vector& x) {
   Vector sum = Vector::Zero(x.size());
   records.add_gradients(Point(x), Block::x, BatchView(begin, begin + batch), HUGE_VAL, sum);
   return sum / static_cast<double>(batch);

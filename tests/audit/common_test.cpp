@@ -12,6 +12,7 @@
 #include "dpsosp/audit/audit.hpp"
 #include "dpsosp/core/errors.hpp"
 #include "dpsosp/experiments/run.hpp"
+#include "dpsosp/problems/altered_records.hpp"
 #include "dpsosp/problems/registry.hpp"
 #include "failures.hpp"
 #include "returned.hpp"
@@ -46,31 +47,22 @@ TEST(CommonChecks, HaveTheNamesThatAreListed) {
 }
 
 /// Records of which sums over many lack the last one, or take the wrong ones of a list.
-class Wrong final : public Records {
- public:
-  Wrong(std::unique_ptr<const Records> right, bool list) : right_(std::move(right)), list_(list) {}
-  Index size() const override { return right_->size(); }
-  ClipReport add_gradients(const Point& point,
-                           Block block,
-                           const BatchView& batch,
-                           double limit,
-                           VectorRef out) const override {
-    const Index last = batch.size() - 1;
-    const bool wrong = last >= 100 && batch.is_list() == list_;
-    const BatchView other = !wrong  ? batch
-                            : list_ ? BatchView(0, last + 1)
-                                    : BatchView(batch[0], batch[last]);
-    return right_->add_gradients(point, block, other, limit, out);
-  }
-  ClipReport add_gradient_differences(
-      const Point&, const Point&, Block, const BatchView&, double, VectorRef) const override {
-    return {};
-  }
-
- private:
-  std::unique_ptr<const Records> right_;
-  bool list_;
-};
+std::unique_ptr<const AnyRecords> wrong(std::unique_ptr<const AnyRecords> right, bool list) {
+  const Index n = right->size();
+  return std::make_unique<AlteredRecords>(
+      std::move(right),
+      n,
+      [list](const AnyRecords& of,
+             const Summand& s,
+             const BatchView& batch,
+             double limit,
+             VectorRef out) {
+        const Index last = batch.size() - 1;
+        if (last < 100 || batch.is_list() != list) return of.add(s, batch, limit, out);
+        const BatchView other = list ? BatchView(0, last + 1) : BatchView(batch[0], batch[last]);
+        return of.add(s, other, limit, out);
+      });
+}
 
 TEST(Sums, ThatAreNotOfTheirRecordsAreSeen) {
   const auto made = [] {
@@ -79,7 +71,7 @@ TEST(Sums, ThatAreNotOfTheirRecordsAreSeen) {
   EXPECT_LE(furthest_sum(made(), 2000), 1e-10);
   for (const bool list : {false, true}) {
     Problem problem = made();
-    problem.records = std::make_unique<Wrong>(std::move(problem.records), list);
+    problem.records = wrong(std::move(problem.records), list);
     EXPECT_GT(furthest_sum(problem, 2000), 1e-5);
   }
 }

@@ -11,6 +11,7 @@
 
 #include "../core/scratch_folder.hpp"
 #include "dpsosp/checks/check.hpp"
+#include "dpsosp/problems/altered_records.hpp"
 #include "dpsosp/problems/cosine_saddle.hpp"
 #include "dpsosp/problems/double_well.hpp"
 #include "dpsosp/problems/problem.hpp"
@@ -170,97 +171,54 @@ TEST(ProblemCheck, DetectsHessianErrorOfOnePerMille) {
   EXPECT_TRUE(fails_at(check, "Hessian products meet"));
 }
 
-/// Records with a bug.
-class BentRecords final : public Records {
- public:
-  enum class Bug { none, scaled_difference, shifted, scaled_loss, scaled_hessian, small_bound };
-  BentRecords(std::unique_ptr<const Records> records, Bug bug)
-      : records_(std::move(records)), bug_(bug) {}
-  Index size() const override { return records_->size(); }
-  ClipReport add_gradients(const Point& point,
-                           Block block,
-                           const BatchView& batch,
-                           double limit,
-                           VectorRef out) const override {
-    if (bug_ == Bug::shifted) out[0] += 0.05 * static_cast<double>(batch.size());
-    return records_->add_gradients(point, block, batch, limit, out);
-  }
-  ClipReport add_gradient_differences(const Point& point,
-                                      const Point& previous,
-                                      Block block,
-                                      const BatchView& batch,
-                                      double limit,
-                                      VectorRef out) const override {
+/// Of sums over the records.
+enum class Bug { none, scaled_difference, shifted, scaled_loss, scaled_hessian, small_bound };
+ProblemCheck check_records(Bug bug) {
+  const AlteredRecords::Add bent = [bug](const AnyRecords& of,
+                                         const Summand& s,
+                                         const BatchView& batch,
+                                         double limit,
+                                         VectorRef out) {
     Vector sum = Vector::Zero(out.size());
-    const ClipReport report =
-        records_->add_gradient_differences(point, previous, block, batch, limit, sum);
-    out += bug_ == Bug::scaled_difference ? Vector(1.001 * sum) : sum;
-    return report;
-  }
-
-  ClipReport add_loss_differences(const Point& point,
-                                  const Point& centre,
-                                  const BatchView& batch,
-                                  double limit,
-                                  double& out) const override {
-    double sum = 0;
-    const ClipReport report = records_->add_loss_differences(point, centre, batch, limit, sum);
-    out += bug_ == Bug::scaled_loss ? 1.001 * sum : sum;
-    return report;
-  }
-  bool has_second_order() const override { return records_->has_second_order(); }
-  ClipReport add_hessian_products(const Point& point,
-                                  ConstVectorRef v,
-                                  const BatchView& batch,
-                                  double limit,
-                                  VectorRef out) const override {
-    Vector sum = Vector::Zero(out.size());
-    ClipReport report = records_->add_hessian_products(point, v, batch, limit, sum);
-    if (bug_ == Bug::scaled_hessian) sum *= 1.001;
-    if (bug_ == Bug::small_bound) report.largest_norm *= 0.95;
+    ClipReport report = of.add(s, batch, limit, sum);
+    const bool difference = s.kind == Summand::Kind::gradient && s.previous;
+    const bool gradient = s.kind == Summand::Kind::gradient && !s.previous;
+    const bool product = s.kind == Summand::Kind::hessian_product && !s.previous;
+    if (bug == Bug::shifted && gradient) sum[0] += 0.05 * static_cast<double>(batch.size());
+    if ((bug == Bug::scaled_difference && difference) || (bug == Bug::scaled_hessian && product) ||
+        (bug == Bug::scaled_loss && s.kind == Summand::Kind::loss))
+      sum *= 1.001;
+    if (bug == Bug::small_bound && product) report.largest_norm *= 0.95;
     out += sum;
     return report;
-  }
-  ClipReport add_hessian_difference_products(const Point& point,
-                                             const Point& previous,
-                                             ConstVectorRef v,
-                                             const BatchView& batch,
-                                             double limit,
-                                             VectorRef out) const override {
-    return records_->add_hessian_difference_products(point, previous, v, batch, limit, out);
-  }
-
- private:
-  std::unique_ptr<const Records> records_;
-  Bug bug_;
-};
-
-ProblemCheck check_records(BentRecords::Bug bug) {
-  return check_with<CosineSaddle>([bug](Problem& p, const InstanceSpec&) {
-    if (p.records) p.records = std::make_unique<BentRecords>(std::move(p.records), bug);
+  };
+  return check_with<CosineSaddle>([&bent](Problem& p, const InstanceSpec&) {
+    if (!p.records) return;
+    const Index n = p.records->size();
+    p.records = std::make_unique<AlteredRecords>(std::move(p.records), n, bent);
   });
 }
 
 TEST(ProblemCheck, DetectsScaledGradientDifference) {
-  EXPECT_TRUE(fails_at(check_records(BentRecords::Bug::scaled_difference), "gradient differences"));
+  EXPECT_TRUE(fails_at(check_records(Bug::scaled_difference), "gradient differences"));
 }
 TEST(ProblemCheck, DetectsSumsOutsideTrusted) {
-  EXPECT_TRUE(fails_at(check_records(BentRecords::Bug::none), "every sum over the records"));
+  EXPECT_TRUE(fails_at(check_records(Bug::none), "every sum over the records"));
 }
 TEST(ProblemCheck, DetectsShiftedRecordsTwice) {
-  const ProblemCheck check = check_records(BentRecords::Bug::shifted);
+  const ProblemCheck check = check_records(Bug::shifted);
   EXPECT_TRUE(fails_at(check, "the records average"));
   EXPECT_TRUE(fails_at(check, "the population gradient"));
 }
 
 TEST(ProblemCheck, DetectsLossInconsistentWithGradient) {
-  EXPECT_TRUE(fails_at(check_records(BentRecords::Bug::scaled_loss), "loss differences"));
+  EXPECT_TRUE(fails_at(check_records(Bug::scaled_loss), "loss differences"));
 }
 TEST(ProblemCheck, DetectsRecordHessianInconsistentWithGradient) {
-  EXPECT_TRUE(fails_at(check_records(BentRecords::Bug::scaled_hessian), "records' Hessian"));
+  EXPECT_TRUE(fails_at(check_records(Bug::scaled_hessian), "records' Hessian"));
 }
 TEST(ProblemCheck, DetectsBoundBelowOperatorNorm) {
-  EXPECT_TRUE(fails_at(check_records(BentRecords::Bug::small_bound), "records' Hessian"));
+  EXPECT_TRUE(fails_at(check_records(Bug::small_bound), "records' Hessian"));
 }
 
 void shrink(Problem& p, std::string_view name, double factor) {

@@ -90,7 +90,7 @@ RunSpec spec_of(const std::string& key) {
   return spec;
 }
 
-Curator curator_of(const PublicFacts& facts, const Records& records, const FilterRule& rule) {
+Curator curator_of(const PublicFacts& facts, const AnyRecords& records, const FilterRule& rule) {
   return {facts, records, rule, {.seed = 5}, nullptr};
 }
 

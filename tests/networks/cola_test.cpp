@@ -179,7 +179,7 @@ TEST(Cola, LearnsThroughACuratorWithinItsBudget) {
   } nobody;
   const auto run = [&](std::uint64_t seed) {
     Curator curator(problem.facts, *problem.records, noise.rule, {.seed = seed});
-    EXPECT_EQ(curator.label(), PrivacyLabel::enforced);
+    EXPECT_EQ(curator.label(), PrivacyLabel::conditional);
     return algorithm.run(
         curator, Stream::sealed({.seed = seed, .purpose = Purpose::algorithm}), nobody);
   };

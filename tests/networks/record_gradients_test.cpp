@@ -98,7 +98,7 @@ TEST_P(RecordGradients, AddUpToTheClippedSum) {
   EXPECT_EQ(report.clipped, 2);
   const double tolerance = c.type == torch::kDouble ? 1e-5 : 2e-3;
   EXPECT_LE((sum - expected).norm(), tolerance * expected.norm());
-  EXPECT_EQ(records.longer_gradients(Point(x), Block::x, BatchView(members), limit), 2);
+  EXPECT_EQ(records.longer(Summand::gradient(Point(x), Block::x), BatchView(members), limit), 2);
 }
 
 INSTANTIATE_TEST_SUITE_P(AllForms,
@@ -261,7 +261,7 @@ TEST(BatchNormalisation, LeavesARunWithoutPrivacyWhateverTheCurator) {
     const Curator curator(facts, records, filter_rule({1.0, 1e-5}, Calibrator::cks), {});
     return curator.label();
   };
-  EXPECT_EQ(label_of(Normalisation::group), PrivacyLabel::enforced);
+  EXPECT_EQ(label_of(Normalisation::group), PrivacyLabel::conditional);
   EXPECT_EQ(label_of(Normalisation::batch), PrivacyLabel::none);
 }
 

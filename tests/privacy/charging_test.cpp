@@ -17,6 +17,8 @@
 #include "dpsosp/privacy/audited_curator.hpp"
 #include "dpsosp/privacy/release_curator.hpp"
 #include "dpsosp/privacy/unsound_curator.hpp"
+#include "dpsosp/problems/problem.hpp"
+#include "dpsosp/problems/registry.hpp"
 #include "every_query.hpp"
 
 namespace dpsosp::charging_test {
@@ -408,14 +410,15 @@ TEST(Charges, OfSecretBatchesAreKeptWhereTheRecordsThrow) {
 // --- one label for a run
 
 TEST(Label, IsConditionalForAllCuratorsOfARunThatRestsOnAnAssumption) {
+  const Problem problem = find_problem("cosine-saddle")->make({.records = n, .dimension = d});
+  const PublicFacts facts = sine_facts(d, n);
   for (const AnyQuery& query : every_query())
     for (std::size_t asked = 0; asked < 4; ++asked) {
-      SineHouse house(n, wide_rule());
-      Curator child = house.curator.child({.name = "child", .share = 0.4});
+      Curator root(facts, *problem.records, wide_rule(), {.seed = 1});
+      Curator child = root.child({.name = "child", .share = 0.4});
       Curator grandchild = child.child({.name = "grandchild", .share = 0.5});
-      Curator sibling =
-          house.curator.child({.name = "sibling", .share = 0.4, .range = RecordRange{0, 6}});
-      const std::array<Curator*, 4> all{&house.curator, &child, &grandchild, &sibling};
+      Curator sibling = root.child({.name = "sibling", .share = 0.4, .range = RecordRange{0, 6}});
+      const std::array<Curator*, 4> all{&root, &child, &grandchild, &sibling};
       for (Curator* each : all) EXPECT_EQ(each->label(), PrivacyLabel::enforced);
       query.ask(*all[asked], BatchPolicy::all());
       const PrivacyLabel expected = query.name == "gibbs draw by stochastic steps"

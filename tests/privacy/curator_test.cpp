@@ -9,8 +9,10 @@
 
 #include <gtest/gtest.h>
 
+#include "dpsosp/privacy/release_curator.hpp"
 #include "dpsosp/privacy/tree_stream.hpp"
 #include "dpsosp/problems/matrix_sensing.hpp"
+#include "dpsosp/trusted/admit.hpp"
 #include "support.hpp"
 
 namespace dpsosp::curator_test {
@@ -339,10 +341,21 @@ TEST(Curator, UsesSeparateStreamsForCoinsAndNoise) {
   }
 }
 
-TEST(Curator, LabelsSoundCuratorAsEnforced) {
-  House house(some_data());
-  EXPECT_EQ(house.curator.label(), PrivacyLabel::enforced);
-  EXPECT_EQ(house.curator.child({"part", 0.5}).label(), PrivacyLabel::enforced);
+TEST(Curator, LabelsARunEnforcedOnlyOnRecordsOfAdmit) {
+  const auto expect = [](Curator curator, PrivacyLabel label) {
+    EXPECT_EQ(curator.label(), label);
+    EXPECT_EQ(curator.child({"part", 0.5}).label(), label);
+  };
+  const auto admitted = admit({.problem = "list", .tilted = true},
+                              RecordTable({Matrix::Ones(d, n), Vector::Ones(n)}));
+  const ListRecords written(some_data(), d);
+  const PublicFacts facts = facts_of(n);
+  expect(Curator(facts, *admitted, zcdp_rule(1), {.seed = 1}), PrivacyLabel::enforced);
+  expect(Curator(facts, written, zcdp_rule(1), {.seed = 1}), PrivacyLabel::conditional);
+  expect(
+      ReleaseCurator(facts, written, zcdp_rule(1), {.seed = 1}, std::make_unique<SystemEntropy>()),
+      PrivacyLabel::conditional);
+  expect(UnsoundCurator(facts, written, {.seed = 1}, {}), PrivacyLabel::violated);
 }
 
 TEST(Curator, RejectsRecordCountThatContradictsFacts) {

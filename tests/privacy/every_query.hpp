@@ -21,124 +21,52 @@
 namespace dpsosp::testing {
 
 /// f_i(x) = Σ_j sin(x_j + φ_ij): separable, with gradients, Hessians and their differences.
-class SineRecords final : public Records {
+class SineRecords final : public test::WrittenRecords {
  public:
   SineRecords(Index dimension, Index records, std::uint64_t seed = 7)
-      : phases_(dimension, records) {
+      : WrittenRecords(records), phases_(dimension, records) {
     Stream stream({.seed = seed});
     for (Index i = 0; i < records; ++i)
       for (Index j = 0; j < dimension; ++j) phases_(j, i) = 6.0 * stream.uniform();
   }
 
-  Index size() const override { return phases_.cols(); }
   bool separable() const override { return true; }
   bool has_second_order() const override { return true; }
 
-  ClipReport add_gradients(const Point& point,
-                           Block,
-                           const BatchView& batch,
-                           double limit,
-                           VectorRef out) const override {
-    return sum(batch, limit, out, [&](Index i) -> Vector { return gradient(point, i); });
-  }
-  ClipReport add_gradient_differences(const Point& point,
-                                      const Point& previous,
-                                      Block,
-                                      const BatchView& batch,
-                                      double limit,
-                                      VectorRef out) const override {
-    return sum(batch, limit, out, [&](Index i) -> Vector {
-      return gradient(point, i) - gradient(previous, i);
-    });
-  }
-  ClipReport add_loss_differences(const Point& point,
-                                  const Point& centre,
-                                  const BatchView& batch,
-                                  double limit,
-                                  double& out) const override {
-    Vector total = Vector::Zero(1);
-    const ClipReport report = sum(batch, limit, total, [&](Index i) -> Vector {
-      return Vector::Constant(1, loss(point, i) - loss(centre, i));
-    });
-    out += total[0];
-    return report;
-  }
-  ClipReport add_coordinate_loss_differences(Index coordinate,
-                                             ConstVectorRef values,
-                                             double centre,
-                                             const BatchView& batch,
-                                             double limit,
-                                             VectorRef out) const override {
-    ClipReport report;
-    for (Index k = 0; k < values.size(); ++k) {
-      const double away = std::abs(values[k] - centre);
-      Vector total = Vector::Zero(1);
-      report.merge(sum(batch, limit * away, total, [&](Index i) -> Vector {
-        const double phase = phases_(coordinate, i);
-        return Vector::Constant(1, std::sin(values[k] + phase) - std::sin(centre + phase));
-      }));
-      out[k] += total[0];
-    }
-    return report;
-  }
-  ClipReport add_hessian_products(const Point& point,
-                                  ConstVectorRef v,
-                                  const BatchView& batch,
-                                  double limit,
-                                  VectorRef out) const override {
-    return products(batch, limit, v, out, [&](Index i) -> Vector { return hessian(point, i); });
-  }
-  ClipReport add_hessian_difference_products(const Point& point,
-                                             const Point& previous,
-                                             ConstVectorRef v,
-                                             const BatchView& batch,
-                                             double limit,
-                                             VectorRef out) const override {
-    return products(batch, limit, v, out, [&](Index i) -> Vector {
-      return hessian(point, i) - hessian(previous, i);
-    });
-  }
-
   mutable std::set<Index> read;  ///< every record that was looked at
-  bool throws = false;           ///< every sum fails after its first record
+  bool throws = false;           ///< every sum fails at its first record
 
  private:
-  Vector gradient(const Point& point, Index i) const {
-    return (point.x + phases_.col(i)).array().cos().matrix();
-  }
-  Vector hessian(const Point& point, Index i) const {  // its diagonal
-    return -(point.x + phases_.col(i)).array().sin().matrix();
-  }
-  double loss(const Point& point, Index i) const {
-    return (point.x + phases_.col(i)).array().sin().sum();
-  }
-  void look_at(Index i) const {
+  Vector of(Index i, const Summand& s) const override {
     read.insert(i);
     if (throws) throw InputError("records: cannot answer");
-  }
-  template <class Part>
-  ClipReport sum(const BatchView& batch, double limit, VectorRef out, const Part& part) const {
-    ClipReport report;
-    for (Index k = 0; k < batch.size(); ++k) {
-      look_at(batch[k]);
-      const Vector v = part(batch[k]);
-      out += report.weigh(v.norm(), limit) * v;
+    const auto loss = [&](const Point& p) { return (p.x + phases_.col(i)).array().sin().sum(); };
+    switch (s.kind) {
+      case Summand::Kind::gradient: {
+        const auto at = [&](const Point& p) -> Vector {
+          return (p.x + phases_.col(i)).array().cos().matrix();
+        };
+        return s.previous ? Vector(at(s.point) - at(*s.previous)) : at(s.point);
+      }
+      case Summand::Kind::loss:
+        return Vector::Constant(1, loss(s.point) - loss(*s.previous));
+      case Summand::Kind::coordinate_loss: {
+        const double phase = phases_(s.coordinate, i);
+        return (s.v.array() + phase).sin() - std::sin(s.centre + phase);
+      }
+      case Summand::Kind::hessian_product:
+        break;
     }
-    return report;
+    return hessian(i, s).cwiseProduct(s.v);
   }
-  template <class Diagonal>
-  ClipReport products(const BatchView& batch,
-                      double limit,
-                      ConstVectorRef v,
-                      VectorRef out,
-                      const Diagonal& diagonal) const {
-    ClipReport report;
-    for (Index k = 0; k < batch.size(); ++k) {
-      look_at(batch[k]);
-      const Vector h = diagonal(batch[k]);
-      out += report.weigh(h.cwiseAbs().maxCoeff(), limit) * h.cwiseProduct(v);
-    }
-    return report;
+  double bound(Index i, const Summand& s) const override {
+    return hessian(i, s).cwiseAbs().maxCoeff();
+  }
+  Vector hessian(Index i, const Summand& s) const {  // its diagonal
+    const auto at = [&](const Point& p) -> Vector {
+      return -(p.x + phases_.col(i)).array().sin().matrix();
+    };
+    return s.previous ? Vector(at(s.point) - at(*s.previous)) : at(s.point);
   }
 
   Matrix phases_;
@@ -153,15 +81,9 @@ inline PublicFacts sine_facts(Index dimension, Index records) {
   return facts;
 }
 
-struct SineHouse {
+struct SineHouse : HouseOf<SineRecords> {
   explicit SineHouse(Index n, FilterRule rule = zcdp_rule(1e3), StreamKey key = {.seed = 1})
-      : facts(sine_facts(d, n)), records(d, n), curator(facts, records, rule, key) {}
-  SineHouse(const SineHouse&) = delete;
-  SineHouse& operator=(const SineHouse&) = delete;
-
-  PublicFacts facts;
-  SineRecords records;
-  Curator curator;
+      : HouseOf(sine_facts(d, n), SineRecords(d, n), rule, key) {}
 };
 
 /// One query at two fixed points.

@@ -14,6 +14,7 @@
 #include <gtest/gtest.h>
 #include <boost/math/distributions/chi_squared.hpp>
 
+#include "../trusted/written_records.hpp"
 #include "dpsosp/core/errors.hpp"
 #include "dpsosp/privacy/unsound_curator.hpp"
 #include "dpsosp/problems/problem.hpp"
@@ -23,41 +24,23 @@ namespace dpsosp::exponential_mechanism_test {
 namespace {
 
 /// Record i has the loss `loss(w, i)` and the gradient `slope.col(i)`; keeps every sum it gave.
-class ScoredRecords final : public Records {
+class ScoredRecords final : public test::WrittenRecords {
  public:
   using Loss = std::function<double(ConstVectorRef w, Index i)>;
-  ScoredRecords(Index n, Loss loss) : n_(n), loss_(std::move(loss)) {}
+  ScoredRecords(Index n, Loss loss) : WrittenRecords(n), loss_(std::move(loss)) {}
 
-  Index size() const override { return n_; }
-  ClipReport add_gradients(
-      const Point&, Block, const BatchView& batch, double limit, VectorRef out) const override {
-    ClipReport report;
-    for (Index k = 0; k < batch.size(); ++k)
-      out += report.weigh(slope.col(batch[k]).norm(), limit) * slope.col(batch[k]);
-    sums.push_back(out);
-    return report;
-  }
-  ClipReport add_gradient_differences(
-      const Point&, const Point&, Block, const BatchView&, double, VectorRef) const override {
-    return {};
-  }
-  ClipReport add_loss_differences(const Point& point,
-                                  const Point& centre,
-                                  const BatchView& batch,
-                                  double limit,
-                                  double& out) const override {
-    ClipReport report;
-    for (Index k = 0; k < batch.size(); ++k) {
-      const double c = loss_(point.x, batch[k]) - loss_(centre.x, batch[k]);
-      out += report.weigh(std::abs(c), limit) * c;
-    }
-    if (batch.size() == n_) {
-      sums.push_back(Vector::Constant(1, out));
+  ClipReport add(const Summand& s,
+                 const BatchView& batch,
+                 double limit,
+                 VectorRef out) const override {
+    const ClipReport report = WrittenRecords::add(s, batch, limit, out);
+    if (batch.size() == size()) {
+      sums.emplace_back(out);
       return report;
     }
     // one by one, after a sum that is not finite: what is finite adds up
     if (batch[0] == 0) sums.back().setZero();
-    if (std::isfinite(out)) sums.back()[0] += out;
+    if (out.allFinite()) sums.back() += out;
     return report;
   }
 
@@ -65,7 +48,11 @@ class ScoredRecords final : public Records {
   mutable std::vector<Vector> sums;
 
  private:
-  Index n_;
+  Vector of(Index i, const Summand& s) const override {
+    if (s.kind == Summand::Kind::gradient) return slope.col(i);
+    return Vector::Constant(1, loss_(s.point.x, i) - loss_(s.previous->x, i));
+  }
+
   Loss loss_;
 };
 
@@ -305,47 +292,31 @@ TEST(ExponentialMechanism, DrawsFarVerticesFromTheirDistribution) {
   }
 }
 
-/// Losses that are sums over coordinates; keeps the largest clamp that it was given.
-class SeparableRecords final : public Records {
+/// Keeps the largest clamp that it was given.
+class Clamps final : public UncheckedRecords {
  public:
   Index size() const override { return 4; }
-  ClipReport add_gradients(
-      const Point&, Block, const BatchView&, double, VectorRef) const override {
-    return {};
-  }
-  ClipReport add_gradient_differences(
-      const Point&, const Point&, Block, const BatchView&, double, VectorRef) const override {
-    return {};
-  }
-  ClipReport add_loss_differences(
-      const Point&, const Point&, const BatchView&, double, double&) const override {
-    return {};
-  }
   bool separable() const override { return true; }
-  ClipReport add_coordinate_loss_differences(Index,
-                                             ConstVectorRef values,
-                                             double centre,
-                                             const BatchView&,
-                                             double limit,
-                                             VectorRef) const override {
-    largest_clamp = std::max(largest_clamp, limit * (values.array() - centre).abs().maxCoeff());
+  ClipReport add(const Summand& s, const BatchView&, double limit, VectorRef) const override {
+    const bool grid = s.kind == Summand::Kind::coordinate_loss;
+    largest = std::max(largest, grid ? limit * (s.v.array() - s.centre).abs().maxCoeff() : limit);
     return {};
   }
-  mutable double largest_clamp = 0;
+  mutable double largest = 0;
 };
 
 TEST(ExponentialMechanism, ProductGridClampsWithinChargedWidthFarFromOrigin) {
-  const SeparableRecords records;
+  const Clamps records;
   for (const double centre : {0.0, 1.0, 1e9, 1e16, 3e16}) {
-    records.largest_clamp = 0;
+    records.largest = 0;
     Curator curator(facts_of(1, 4), records, {Calibrator::cks, {}, 1e9}, {.seed = 8});
     ExponentialMechanism mechanism(curator, curator.draw(BatchPolicy::all()));
     Vector out(1);
     mechanism.choose(ProductGrid{Vector::Constant(1, centre), 1.5, 8}, 2.0, 1.0, out);
-    EXPECT_LE(records.largest_clamp, 2.0 * 1.5 * (1 + 1e-15)) << centre;
+    EXPECT_LE(records.largest, 2.0 * 1.5 * (1 + 1e-15)) << centre;
     // Doubles near 3e16 are 4 apart: there every value of the grid rounds to the centre.
     if (centre <= 1e16) {
-      EXPECT_GT(records.largest_clamp, 2.0) << centre;
+      EXPECT_GT(records.largest, 2.0) << centre;
     }
   }
 }
@@ -353,24 +324,6 @@ TEST(ExponentialMechanism, ProductGridClampsWithinChargedWidthFarFromOrigin) {
 /// Far from the origin rounding moves the points of a net; what their scores may move is charged
 /// for all the same.
 TEST(ExponentialMechanism, NetsClampWithinChargedReachFarFromOrigin) {
-  class Clamps final : public Records {
-   public:
-    Index size() const override { return 4; }
-    ClipReport add_gradients(
-        const Point&, Block, const BatchView&, double, VectorRef) const override {
-      return {};
-    }
-    ClipReport add_gradient_differences(
-        const Point&, const Point&, Block, const BatchView&, double, VectorRef) const override {
-      return {};
-    }
-    ClipReport add_loss_differences(
-        const Point&, const Point&, const BatchView&, double limit, double&) const override {
-      largest = std::max(largest, limit);
-      return {};
-    }
-    mutable double largest = 0;
-  };
   const Clamps records;
   for (const Index d : {1, 3})
     for (const double centre : {0.0, 1.0, 1e9, 1e15, 1e16, 3e16})
@@ -431,7 +384,7 @@ TEST(ExponentialMechanism, ProductGridMatchesEnumeratedNet) {
 
 TEST(ExponentialMechanism, ProductGridChargeCoversAnyOneRecord) {
   const Problem problem = find_problem("separable-pl")->make({.records = 50, .dimension = 3});
-  const Records& records = *problem.extremes;
+  const AnyRecords& records = *problem.extremes;
   PublicFacts facts = problem.facts;
   facts.records = records.size();
   Curator curator(facts, records, {Calibrator::cks, {}, 1e9}, {.seed = 8});

@@ -138,33 +138,15 @@ TEST(HessianStream, OverBudgetProductLeavesNoTrace) {
 }
 
 /// Hessians of 1 but for record 0, of 10⁶, whose bound is `bound`.
-class OddRecords final : public Records {
+class OddRecords final : public test::WrittenRecords {
  public:
-  explicit OddRecords(double bound) : bound_(bound) {}
-  Index size() const override { return n; }
+  explicit OddRecords(double bound) : WrittenRecords(n), bound_(bound) {}
   bool has_second_order() const override { return true; }
-  ClipReport add_gradients(
-      const Point&, Block, const BatchView&, double, VectorRef) const override {
-    return {};
-  }
-  ClipReport add_gradient_differences(
-      const Point&, const Point&, Block, const BatchView&, double, VectorRef) const override {
-    return {};
-  }
-  ClipReport add_hessian_products(const Point&,
-                                  ConstVectorRef v,
-                                  const BatchView& batch,
-                                  double limit,
-                                  VectorRef out) const override {
-    ClipReport report;
-    for (Index k = 0; k < batch.size(); ++k) {
-      const bool odd = batch[k] == 0;
-      out += report.weigh(odd ? bound_ : 1.0, limit) * (odd ? 1e6 : 1.0) * v;
-    }
-    return report;
-  }
 
  private:
+  Vector of(Index i, const Summand& s) const override { return (i == 0 ? 1e6 : 1.0) * s.v; }
+  double bound(Index i, const Summand&) const override { return i == 0 ? bound_ : 1.0; }
+
   double bound_;
 };
 

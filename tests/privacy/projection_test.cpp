@@ -37,8 +37,8 @@ std::shared_ptr<GlmData> data(std::uint64_t seed) {
   return made;
 }
 
-std::unique_ptr<const Records> logistic(std::shared_ptr<const GlmData> records,
-                                        double regulariser = 0) {
+std::unique_ptr<const AnyRecords> logistic(std::shared_ptr<const GlmData> records,
+                                           double regulariser = 0) {
   return glm_records({"logistic", logistic_loss(), regulariser}, std::move(records));
 }
 

@@ -30,20 +30,16 @@ using namespace testing;
 
 constexpr double slack = 1 + 0x1p-29;  // allowed for rounding
 
-struct ReleaseHouse {
-  explicit ReleaseHouse(Data data,
+struct ReleaseHouse : HouseOf<ListRecords, ReleaseCurator> {
+  explicit ReleaseHouse(const Data& data,
                         std::uint64_t words = 1,
                         StreamKey key = {.seed = 1},
                         FilterRule rule = zcdp_rule(1e9))
-      : facts(facts_of(data.offset.cols())),
-        records(std::move(data), d),
-        curator(facts, records, rule, key, std::make_unique<StreamWords>(words)) {}
-  ReleaseHouse(const ReleaseHouse&) = delete;
-  ReleaseHouse& operator=(const ReleaseHouse&) = delete;
-
-  PublicFacts facts;
-  ListRecords records;
-  ReleaseCurator curator;
+      : HouseOf(facts_of(data.offset.cols()),
+                ListRecords(data, d),
+                rule,
+                key,
+                std::make_unique<StreamWords>(words)) {}
 };
 
 Vector ask_all(ReleaseHouse& house, Kind kind, const GradientQuery& query) {
@@ -129,26 +125,20 @@ TEST(Release, IsClippedMeanPlusStatedNoise) {
 }
 
 /// Records that answer twice what the clip allows, as a wrong problem would.
-class Unclipped final : public Records {
+class Unclipped final : public UncheckedRecords {
  public:
   explicit Unclipped(double size) : size_(size) {}
   Index size() const override { return 4; }
-  ClipReport add_gradients(
-      const Point&, Block, const BatchView& batch, double limit, VectorRef out) const override {
+  ClipReport add(const Summand&,
+                 const BatchView& batch,
+                 double limit,
+                 VectorRef out) const override {
     for (Index k = 0; k < batch.size(); ++k) {
       const double length = (batch[k] == 2 ? size_ : 0.25) * limit;
       out[0] += 0.8 * length;  // beyond the limit as a vector before it is in any entry
       out[1] += 0.6 * length;
     }
     return {};
-  }
-  ClipReport add_gradient_differences(const Point& point,
-                                      const Point&,
-                                      Block block,
-                                      const BatchView& batch,
-                                      double limit,
-                                      VectorRef out) const override {
-    return add_gradients(point, block, batch, limit, out);
   }
 
  private:

@@ -24,76 +24,40 @@ struct Quadratics {
   Index proved_rank = 0;
 };
 
-class QuadraticRecords final : public Records {
+class QuadraticRecords final : public test::WrittenRecords {
  public:
-  explicit QuadraticRecords(Quadratics data) : data_(std::move(data)) {}
+  explicit QuadraticRecords(Quadratics data)
+      : WrittenRecords(std::ssize(data.hessians)), data_(std::move(data)) {}
 
-  Index size() const override { return std::ssize(data_.hessians); }
   bool has_second_order() const override { return true; }
   Index hessian_rank() const override { return data_.proved_rank; }
-
-  ClipReport add_gradients(const Point& point,
-                           Block,
-                           const BatchView& batch,
-                           double limit,
-                           VectorRef out) const override {
-    return sum(batch, limit, out, [&](std::size_t i) -> Vector {
-      return data_.slopes[i] + data_.hessians[i] * point.x;
-    });
-  }
-  ClipReport add_gradient_differences(const Point& point,
-                                      const Point& previous,
-                                      Block,
-                                      const BatchView& batch,
-                                      double limit,
-                                      VectorRef out) const override {
-    return sum(batch, limit, out, [&](std::size_t i) -> Vector {
-      return data_.hessians[i] * (point.x - previous.x);
-    });
-  }
-  ClipReport add_loss_differences(const Point& point,
-                                  const Point& centre,
-                                  const BatchView& batch,
-                                  double limit,
-                                  double& out) const override {
-    ClipReport report;
-    for (Index k = 0; k < batch.size(); ++k) {
-      const auto i = static_cast<std::size_t>(batch[k]);
-      read.insert(batch[k]);
-      const double change = loss(i, point.x) - loss(i, centre.x);
-      out += report.weigh(std::abs(change), limit) * change;
-    }
-    return report;
-  }
-  ClipReport add_hessian_products(const Point&,
-                                  ConstVectorRef v,
-                                  const BatchView& batch,
-                                  double limit,
-                                  VectorRef out) const override {
-    ClipReport report;
-    for (Index k = 0; k < batch.size(); ++k) {
-      const auto i = static_cast<std::size_t>(batch[k]);
-      read.insert(batch[k]);
-      out += report.weigh(operator_norm(data_.hessians[i]), limit) * (data_.hessians[i] * v);
-    }
-    return report;
-  }
 
   mutable std::set<Index> read;  ///< every record that was looked at
 
  private:
-  double loss(std::size_t i, const Vector& x) const {
-    return data_.slopes[i].dot(x) + 0.5 * x.dot(data_.hessians[i] * x);
-  }
-  template <class Part>
-  ClipReport sum(const BatchView& batch, double limit, VectorRef out, const Part& part) const {
-    ClipReport report;
-    for (Index k = 0; k < batch.size(); ++k) {
-      read.insert(batch[k]);
-      const Vector v = part(static_cast<std::size_t>(batch[k]));
-      out += report.weigh(v.norm(), limit) * v;
+  Vector of(Index i, const Summand& s) const override {
+    const auto k = static_cast<std::size_t>(i);
+    const Matrix& hessian = data_.hessians[k];
+    read.insert(i);
+    switch (s.kind) {
+      case Summand::Kind::gradient:
+        if (s.previous) return hessian * (s.point.x - s.previous->x);
+        return data_.slopes[k] + hessian * s.point.x;
+      case Summand::Kind::loss:
+        return Vector::Constant(1, loss(k, s.point.x) - loss(k, s.previous->x));
+      case Summand::Kind::hessian_product:
+        if (!s.previous) return hessian * s.v;
+        break;
+      case Summand::Kind::coordinate_loss:
+        break;
     }
-    return report;
+    refuse(s);
+  }
+  double bound(Index i, const Summand&) const override {
+    return operator_norm(data_.hessians[static_cast<std::size_t>(i)]);
+  }
+  double loss(std::size_t k, const Vector& x) const {
+    return data_.slopes[k].dot(x) + 0.5 * x.dot(data_.hessians[k] * x);
   }
 
   Quadratics data_;
@@ -133,32 +97,16 @@ inline PublicFacts quadratic_facts(const Quadratics& data) {
   return facts;
 }
 
-struct QuadraticHouse {
-  explicit QuadraticHouse(Quadratics data,
+struct QuadraticHouse : HouseOf<QuadraticRecords> {
+  explicit QuadraticHouse(const Quadratics& data,
                           StreamKey key = {.seed = 1},
                           FilterRule rule = zcdp_rule(1e9))
-      : facts(quadratic_facts(data)),
-        records(std::move(data)),
-        curator(facts, records, rule, key) {}
-  QuadraticHouse(const QuadraticHouse&) = delete;
-  QuadraticHouse& operator=(const QuadraticHouse&) = delete;
-
-  PublicFacts facts;
-  QuadraticRecords records;
-  Curator curator;
+      : HouseOf(quadratic_facts(data), QuadraticRecords(data), rule, key) {}
 };
 
-struct UnsoundQuadraticHouse {
-  UnsoundQuadraticHouse(Quadratics data, const UnsoundCurator::Departures& departures)
-      : facts(quadratic_facts(data)),
-        records(std::move(data)),
-        curator(facts, records, {.seed = 1}, departures) {}
-  UnsoundQuadraticHouse(const UnsoundQuadraticHouse&) = delete;
-  UnsoundQuadraticHouse& operator=(const UnsoundQuadraticHouse&) = delete;
-
-  PublicFacts facts;
-  QuadraticRecords records;
-  UnsoundCurator curator;
+struct UnsoundQuadraticHouse : HouseOf<QuadraticRecords, UnsoundCurator> {
+  UnsoundQuadraticHouse(const Quadratics& data, const Departures& departures)
+      : HouseOf(quadratic_facts(data), QuadraticRecords(data), StreamKey{.seed = 1}, departures) {}
 };
 
 }  // namespace dpsosp::testing

@@ -13,6 +13,7 @@
 #include "dpsosp/privacy/unsound_curator.hpp"
 #include "dpsosp/problems/problem.hpp"
 #include "dpsosp/problems/registry.hpp"
+#include "dpsosp/trusted/admit.hpp"
 #include "support.hpp"
 
 namespace dpsosp::simulated_test {
@@ -49,23 +50,29 @@ constexpr bool takes = std::is_constructible_v<Made, const PublicFacts&, const S
 using Words = std::unique_ptr<WordSource>;
 
 // Records cannot be passed off as sums without any, nor such sums as records.
-static_assert(takes<Curator, Records, const FilterRule&, StreamKey>);
+static_assert(takes<Curator, AnyRecords, const FilterRule&, StreamKey>);
 static_assert(!takes<Curator, SimulatedSums, const FilterRule&, StreamKey>);
 static_assert(!takes<Curator, RecordSums, const FilterRule&, StreamKey>);
 static_assert(takes<SimulatedCurator, SimulatedSums, const FilterRule&, StreamKey>);
-static_assert(!takes<SimulatedCurator, Records, const FilterRule&, StreamKey>);
+static_assert(!takes<SimulatedCurator, AnyRecords, const FilterRule&, StreamKey>);
 static_assert(!takes<SimulatedCurator, RecordSums, const FilterRule&, StreamKey>);
-static_assert(takes<ReleaseCurator, Records, const FilterRule&, StreamKey, Words>);
+static_assert(takes<ReleaseCurator, AnyRecords, const FilterRule&, StreamKey, Words>);
 static_assert(!takes<ReleaseCurator, SimulatedSums, const FilterRule&, StreamKey, Words>);
-static_assert(takes<AuditedCurator, Records, const FilterRule&, StreamKey, Auditor&, ClipLog&>);
+static_assert(takes<AuditedCurator, AnyRecords, const FilterRule&, StreamKey, Auditor&, ClipLog&>);
 static_assert(
     !takes<AuditedCurator, SimulatedSums, const FilterRule&, StreamKey, Auditor&, ClipLog&>);
-static_assert(takes<UnsoundCurator, Records, StreamKey, const Departures&>);
+static_assert(takes<UnsoundCurator, AnyRecords, StreamKey, const Departures&>);
 static_assert(takes<UnsoundCurator, SimulatedSums, StreamKey, const Departures&>);
-static_assert(!std::is_convertible_v<const Records*, const SimulatedSums*> &&
-              !std::is_convertible_v<const SimulatedSums*, const Records*>);
-static_assert(
-    !std::is_assignable_v<std::unique_ptr<const Records>&, std::unique_ptr<const SimulatedSums>>);
+// Nobody else can make records that count as those of admit().
+class Pretended : public AnyRecords {};
+static_assert(!std::is_default_constructible_v<Pretended>);
+static_assert(std::is_final_v<Records> && !std::is_default_constructible_v<Records> &&
+              !std::is_copy_constructible_v<Records>);
+static_assert(!std::is_convertible_v<const UncheckedRecords*, const Records*>);
+static_assert(!std::is_convertible_v<const AnyRecords*, const SimulatedSums*> &&
+              !std::is_convertible_v<const SimulatedSums*, const AnyRecords*>);
+static_assert(!std::is_assignable_v<std::unique_ptr<const AnyRecords>&,
+                                    std::unique_ptr<const SimulatedSums>>);
 
 TEST(SimulatedRecords, GiveTheirCuratorAndItsChildrenALabelOfTheirOwn) {
   SimulatedHouse house(1000, "whole");

@@ -10,11 +10,11 @@
 #include <utility>
 #include <vector>
 
+#include "../trusted/written_records.hpp"
 #include "dpsosp/core/errors.hpp"
 #include "dpsosp/core/stream.hpp"
 #include "dpsosp/privacy/curator.hpp"
 #include "dpsosp/privacy/unsound_curator.hpp"
-#include "dpsosp/trusted/records.hpp"
 
 namespace dpsosp::testing {
 
@@ -27,58 +27,30 @@ struct Data {
   Matrix slope;
 };
 
-class ListRecords final : public Records {
+class ListRecords final : public test::WrittenRecords {
  public:
-  ListRecords(Data data, Index dimension) : data_(std::move(data)), dimension_(dimension) {}
-
-  Index size() const override { return data_.offset.cols(); }
-  ClipReport add_gradients(const Point& point,
-                           Block block,
-                           const BatchView& batch,
-                           double limit,
-                           VectorRef out) const override {
-    return add(point, nullptr, block, batch, limit, out);
-  }
-  ClipReport add_gradient_differences(const Point& point,
-                                      const Point& previous,
-                                      Block block,
-                                      const BatchView& batch,
-                                      double limit,
-                                      VectorRef out) const override {
-    return add(point, &previous, block, batch, limit, out);
-  }
+  ListRecords(Data data, Index dimension)
+      : WrittenRecords(data.offset.cols()), data_(std::move(data)), dimension_(dimension) {}
 
   mutable std::set<Index> read;  ///< every record that was looked at
-  bool throws = false;           ///< the next sum fails half way
+  bool throws = false;           ///< every sum fails at its first record
 
  private:
+  Vector of(Index i, const Summand& s) const override {
+    if (s.kind != Summand::Kind::gradient) refuse(s);
+    read.insert(i);
+    if (throws) throw InputError("records: cannot answer");
+    Vector v = at(s.point, i);
+    if (s.previous) v -= at(*s.previous, i);
+    if (s.block == Block::x) return v.head(dimension_);
+    if (s.block == Block::y) return v.tail(v.size() - dimension_);
+    return v;
+  }
   Vector at(const Point& point, Index i) const {
     Vector z = Vector::Zero(data_.offset.rows());
     z.head(point.x.size()) = point.x;
     if (point.has_dual()) z.tail(point.y.size()) = point.y;
     return data_.offset.col(i) + data_.slope.col(i).cwiseProduct(z);
-  }
-
-  ClipReport add(const Point& point,
-                 const Point* previous,
-                 Block block,
-                 const BatchView& batch,
-                 double limit,
-                 VectorRef out) const {
-    ClipReport report;
-    for (Index k = 0; k < batch.size(); ++k) {
-      const Index i = batch[k];
-      read.insert(i);
-      Vector v = at(point, i);
-      if (previous != nullptr) v -= at(*previous, i);
-      const Index rest = v.size() - dimension_;
-      const Vector part = block == Block::x   ? v.head(dimension_).eval()
-                          : block == Block::y ? v.tail(rest).eval()
-                                              : v;
-      out += report.weigh(part.norm(), limit) * part;
-      if (throws) throw InputError("records: cannot answer");
-    }
-    return report;
   }
 
   Data data_;
@@ -108,30 +80,29 @@ inline FilterRule zcdp_rule(double capacity) { return {Calibrator::cks, {}, capa
 
 /// A data set and a curator of it. Two of these with one key draw the same coins and noise, so the
 /// difference of their releases is the difference of what was read from the records.
-struct House {
-  explicit House(Data data, StreamKey key = {.seed = 1}, FilterRule rule = zcdp_rule(1e9))
-      : facts(facts_of(data.offset.cols())),
-        records(std::move(data), d),
-        curator(facts, records, rule, key) {}
-  House(const House&) = delete;
-  House& operator=(const House&) = delete;
+template <class Sums, class Made = Curator>
+struct HouseOf {
+  template <class... Rest>
+  HouseOf(PublicFacts of, Sums sums, Rest&&... rest)
+      : facts(std::move(of)),
+        records(std::move(sums)),
+        curator(facts, records, std::forward<Rest>(rest)...) {}
+  HouseOf(const HouseOf&) = delete;
+  HouseOf& operator=(const HouseOf&) = delete;
 
   PublicFacts facts;
-  ListRecords records;
-  Curator curator;
+  Sums records;
+  Made curator;
 };
 
-struct UnsoundHouse {
-  UnsoundHouse(Data data, const UnsoundCurator::Departures& departures, StreamKey key = {.seed = 1})
-      : facts(facts_of(data.offset.cols())),
-        records(std::move(data), d),
-        curator(facts, records, key, departures) {}
-  UnsoundHouse(const UnsoundHouse&) = delete;
-  UnsoundHouse& operator=(const UnsoundHouse&) = delete;
+struct House : HouseOf<ListRecords> {
+  explicit House(const Data& data, StreamKey key = {.seed = 1}, FilterRule rule = zcdp_rule(1e9))
+      : HouseOf(facts_of(data.offset.cols()), ListRecords(data, d), rule, key) {}
+};
 
-  PublicFacts facts;
-  ListRecords records;
-  UnsoundCurator curator;
+struct UnsoundHouse : HouseOf<ListRecords, UnsoundCurator> {
+  UnsoundHouse(const Data& data, const Departures& departures, StreamKey key = {.seed = 1})
+      : HouseOf(facts_of(data.offset.cols()), ListRecords(data, d), key, departures) {}
 };
 
 /// Two places that differ in every entry.

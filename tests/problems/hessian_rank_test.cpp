@@ -32,7 +32,7 @@ class ClippedSums : public testing::TestWithParam<std::string> {};
 TEST_P(ClippedSums, HaveHessiansOfNoHigherRankThanStated) {
   const auto problem = made(GetParam());
   if (!problem || !problem->records) GTEST_SKIP() << "no records in memory";
-  const Records& records = *problem->records;
+  const AnyRecords& records = *problem->records;
   const Index rank = records.has_second_order() ? records.hessian_rank() : 0;
   if (rank == 0) GTEST_SKIP() << "states no rank";
   const Index d = problem->facts.dimension;

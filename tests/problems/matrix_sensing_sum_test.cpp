@@ -68,7 +68,7 @@ class MatrixSensingSums : public testing::TestWithParam<Shape> {
 
   static constexpr Index n = 600;  // three chunks
   std::shared_ptr<MatrixSensingData> data = std::make_shared<MatrixSensingData>();
-  std::unique_ptr<const Records> records;
+  std::unique_ptr<const AnyRecords> records;
   Vector x, x_from, y, y_from;
 };
 

@@ -89,7 +89,7 @@ class SmallInstance : public testing::Test {
     value = matrix_sensing_value(data);
   }
   std::shared_ptr<MatrixSensingData> data = std::make_shared<MatrixSensingData>();
-  std::unique_ptr<const Records> records;
+  std::unique_ptr<const AnyRecords> records;
   std::unique_ptr<const Objective> value;
   const Vector x{{0.5, -0.25, 0.2, 0.4}};
   const Vector y{{0.1, -0.2, 0.3}};

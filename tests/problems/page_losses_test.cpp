@@ -11,7 +11,7 @@
 #include "dpsosp/privacy/curator.hpp"
 #include "dpsosp/problems/problem.hpp"
 #include "dpsosp/problems/registry.hpp"
-#include "dpsosp/trusted/private_records.hpp"
+#include "dpsosp/trusted/admit.hpp"
 
 namespace dpsosp::page_losses_test {
 namespace {
@@ -20,13 +20,13 @@ namespace {
 
 constexpr Index d = 5, n = 40;
 
-Vector gradients(const Records& records, const Vector& x) {
+Vector gradients(const AnyRecords& records, const Vector& x) {
   Vector sum = Vector::Zero(d);
   records.add_gradients(Point(x), Block::x, BatchView(0, n), 1e12, sum);
   return sum;
 }
 
-void expect_derivatives(const Records& records) {
+void expect_derivatives(const AnyRecords& records) {
   Stream stream({.seed = 2, .purpose = Purpose::test});
   Vector x(d), v(d), product = Vector::Zero(d);
   stream.fill_normal(1.0, x);

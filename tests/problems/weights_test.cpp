@@ -27,7 +27,7 @@ struct Weighed {
   double weight = 0;  ///< u, which has to be as large
 };
 
-Weighed weighed(const Records& records, const Vector& x, const Vector* previous) {
+Weighed weighed(const AnyRecords& records, const Vector& x, const Vector* previous) {
   const Index d = x.size();
   Matrix H = Matrix::Zero(d, d);
   Weighed found;

@@ -9,12 +9,12 @@
 
 #include <gtest/gtest.h>
 
+#include "../trusted/written_records.hpp"
 #include "dpsosp/baselines/dp_sgda.hpp"
 #include "dpsosp/core/errors.hpp"
 #include "dpsosp/core/stream.hpp"
 #include "dpsosp/experiments/run.hpp"
 #include "dpsosp/privacy/unsound_curator.hpp"
-#include "dpsosp/trusted/records.hpp"
 #include "dpsosp/xu_2026/dp_rgda.hpp"
 #include "findings.hpp"
 #include "lemmas.hpp"
@@ -132,23 +132,16 @@ TEST(WeakRisk, AveragedLawMatchesRecursion) {
 }
 
 /// f of QuadraticSaddle in one dimension, every record with the same z.
-class SaddleRecords final : public Records {
+class SaddleRecords final : public test::WrittenRecords {
  public:
-  SaddleRecords(QuadraticSaddle f, double zx, double zy) : f_(f), zx_(zx), zy_(zy) {}
-  Index size() const override { return 5; }
-  ClipReport add_gradients(
-      const Point& point, Block, const BatchView& batch, double, VectorRef out) const override {
-    const auto n = static_cast<double>(batch.size());
-    out[0] += n * (f_.a * point.x[0] + f_.b * point.y[0] + zx_);
-    out[1] += n * (f_.b * point.x[0] - f_.a * point.y[0] - zy_);
-    return {};
-  }
-  ClipReport add_gradient_differences(
-      const Point&, const Point&, Block, const BatchView&, double, VectorRef) const override {
-    return {};
-  }
+  SaddleRecords(QuadraticSaddle f, double zx, double zy)
+      : WrittenRecords(5), f_(f), zx_(zx), zy_(zy) {}
 
  private:
+  Vector of(Index, const Summand& s) const override {
+    const double x = s.point.x[0], y = s.point.y[0];
+    return Vector{{f_.a * x + f_.b * y + zx_, f_.b * x - f_.a * y - zy_}};
+  }
   QuadraticSaddle f_;
   double zx_, zy_;
 };

@@ -72,7 +72,7 @@ struct Glm {
   }
   static constexpr Index d = 100, n = 10000;
   std::shared_ptr<GlmData> data;
-  std::unique_ptr<const Records> records;
+  std::unique_ptr<const AnyRecords> records;
   PublicFacts facts;
   Vector w;
 };
@@ -117,7 +117,7 @@ struct Sensing {
     near_minimiser = minimiser + away;
   }
   std::shared_ptr<MatrixSensingData> data;
-  std::unique_ptr<const Records> records;
+  std::unique_ptr<const AnyRecords> records;
   std::unique_ptr<const Objective> value;
   Vector saddle, near_minimiser;
 };

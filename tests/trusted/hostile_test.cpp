@@ -13,7 +13,7 @@
 #include <gtest/gtest.h>
 
 #include "dpsosp/core/stream.hpp"
-#include "dpsosp/trusted/private_records.hpp"
+#include "dpsosp/trusted/admit.hpp"
 #include "losses.hpp"
 #include "neighbours.hpp"
 

@@ -11,7 +11,7 @@
 
 #include "dpsosp/core/errors.hpp"
 #include "dpsosp/core/stream.hpp"
-#include "dpsosp/trusted/private_records.hpp"
+#include "dpsosp/trusted/admit.hpp"
 
 namespace dpsosp::kind_sums_test {
 namespace {
@@ -45,9 +45,9 @@ Matrix rotation() {
   return made / 2;
 }
 
-std::unique_ptr<const PrivateRecords> records_of(const Scripted::Make& make,
-                                                 RecordTable table,
-                                                 const Matrix& axes = {}) {
+std::unique_ptr<const Records> records_of(const Scripted::Make& make,
+                                          RecordTable table,
+                                          const Matrix& axes = {}) {
   return admit(std::make_unique<const Scripted>(make, axes), std::move(table));
 }
 

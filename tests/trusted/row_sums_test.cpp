@@ -15,7 +15,7 @@
 
 #include "dpsosp/core/errors.hpp"
 #include "dpsosp/core/stream.hpp"
-#include "dpsosp/trusted/private_records.hpp"
+#include "dpsosp/trusted/admit.hpp"
 #include "losses.hpp"
 
 namespace dpsosp::row_sums_test {
@@ -46,7 +46,7 @@ double loss(const Records& records, const Vector& x, const Vector& centre, Index
   return out;
 }
 
-Vector gradient(const Records& records, const Vector& x, const BatchView& batch, double limit) {
+Vector gradient(const AnyRecords& records, const Vector& x, const BatchView& batch, double limit) {
   Vector out = Vector::Zero(x.size());
   records.add_gradients(Point(x), Block::x, batch, limit, out);
   return out;
@@ -274,8 +274,8 @@ TEST(RowSums, ProjectEachColumnAndCapIt) {
   }
 }
 
-static_assert(!std::is_constructible_v<PrivateRecords, std::unique_ptr<const ClippedSums>> &&
-              !std::is_default_constructible_v<PrivateRecords>);  // admit() alone makes them
+static_assert(!std::is_constructible_v<Records, std::unique_ptr<const ClippedSums>> &&
+              !std::is_default_constructible_v<Records>);  // admit() alone makes them
 
 TEST(RowSums, RefuseWrongSizesAndBlocks) {
   for (const RowLoss& form : every_row_loss()) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "dpsosp/trusted/kind_sums.hpp"
+#include "dpsosp/trusted/detail/kind_sums.hpp"
 
 #include <algorithm>
 #include <string>
@@ -8,7 +8,7 @@
 #include "dpsosp/core/errors.hpp"
 #include "dpsosp/core/hypotenuse.hpp"
 #include "dpsosp/trusted/clip.hpp"
-#include "dpsosp/trusted/no_traces.hpp"
+#include "dpsosp/trusted/detail/no_traces.hpp"
 
 namespace dpsosp {
 namespace {
@@ -46,51 +46,14 @@ KindSums::KindSums(std::unique_ptr<const KindLoss> loss, RecordTable table)
     throw InputError(loss_->problem() + ": axes that are not orthonormal");
 }
 
-ClipReport KindSums::add_gradients(const Point& point,
-                                   const Point* previous,
-                                   Block block,
-                                   const Members& members,
-                                   double limit,
-                                   VectorRef out) const {
-  check_minimisation(loss_->problem(), block);
-  check({point.x.size(), previous != nullptr ? previous->x.size() : out.size(), out.size()});
-  const NoTraces before_and_after;
-  return add(loss_->gradients(point, previous), members, limit, nullptr, out);
-}
-
-ClipReport KindSums::add_losses(const Point& point,
-                                const Point& centre,
-                                const Members& members,
-                                double limit,
-                                double& out) const {
-  check({point.x.size(), centre.x.size()});
-  const NoTraces before_and_after;
-  return add(loss_->losses(point, centre), members, limit, nullptr, Eigen::Map<Vector>(&out, 1));
-}
-
-ClipReport KindSums::add_products(const Point& point,
-                                  const Point* previous,
-                                  ConstVectorRef v,
-                                  const Members& members,
-                                  double limit,
-                                  VectorRef out) const {
-  check({point.x.size(),
-         previous != nullptr ? previous->x.size() : out.size(),
-         v.size(),
-         out.size()});
-  const NoTraces before_and_after;
-  const KindShares shares = loss_->products(point, previous, v);
+KindShares KindSums::shares_of(const Summand& s) const {
+  if (s.kind == Summand::Kind::gradient) return loss_->gradients(s.point, s.before());
+  if (s.kind == Summand::Kind::loss) return loss_->losses(s.point, *s.previous);
+  if (s.kind != Summand::Kind::hessian_product) refuse(s);
+  KindShares shares = loss_->products(s.point, s.before(), s.v);
   if (shares.bounds.size() == 0)
     throw InputError(loss_->problem() + ": Hessian products without bounds");
-  const Vector direction = v;
-  return add(shares, members, limit, &direction, out);
-}
-
-void KindSums::check(std::initializer_list<Index> sizes) const {
-  for (const Index size : sizes)
-    if (size != loss_->dimension())
-      throw InputError(loss_->problem() + ": a vector of " + std::to_string(size) +
-                       " numbers, expected " + std::to_string(loss_->dimension()));
+  return shares;
 }
 
 /// How many of the records are of each kind.
@@ -110,11 +73,24 @@ std::vector<Index> KindSums::count(const KindShares& shares, const Members& memb
   return counts;
 }
 
-ClipReport KindSums::add(const KindShares& shares,
+ClipReport KindSums::add(const Summand& s,
                          const Members& members,
                          double limit,
-                         const Vector* direction,
                          VectorRef out) const {
+  const bool product = s.kind == Summand::Kind::hessian_product;
+  const Index d = loss_->dimension();
+  check_minimisation(loss_->problem(), s.block);
+  for (const Index size : {s.point.x.size(),
+                           s.previous ? s.previous->x.size() : d,
+                           product ? s.v.size() : d,
+                           s.kind == Summand::Kind::loss ? d : out.size()})
+    if (size != d)
+      throw InputError(loss_->problem() + ": a vector of " + std::to_string(size) +
+                       " numbers, expected " + std::to_string(d));
+  const NoTraces before_and_after;
+  const KindShares shares = shares_of(s);
+  const Vector along = s.v;
+  const Vector* const direction = product ? &along : nullptr;
   bool fits = shares.flags.size() <= most_flags;
   for (const Index flag : shares.flags) fits = fits && flag >= 0 && flag < table_.width();
   const Index kinds = shares.flags.empty() ? table_.columns()

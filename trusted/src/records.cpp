@@ -3,45 +3,72 @@
 
 #include <fmt/format.h>
 
+#include "dpsosp/core/finite.hpp"
 #include "refusals.hpp"
 
 namespace dpsosp {
+namespace {
 
-Index RecordSums::longer_gradients(const Point& point,
-                                   Block block,
-                                   const BatchView& batch,
-                                   double limit) const {
-  Vector unused = Vector::Zero((block == Block::y ? 0 : point.x.size()) +
-                               (block == Block::x ? 0 : point.y.size()));
-  return add_gradients(point, block, batch, limit, unused).clipped;
+Eigen::Map<const Vector> no_vector() { return {nullptr, 0}; }
+
+std::optional<Point> copy_of(const Point* point) {
+  return point != nullptr ? std::optional(*point) : std::nullopt;
 }
 
-ClipReport RecordSums::add_loss_differences(
-    const Point&, const Point&, const BatchView&, double, double&) const {
-  refuse("losses");
+}  // namespace
+
+Summand Summand::gradient(const Point& point, Block block, const Point* previous) {
+  return {Kind::gradient, point, copy_of(previous), no_vector(), block};
 }
 
-ClipReport RecordSums::add_coordinate_loss_differences(
-    Index, ConstVectorRef, double, const BatchView&, double, VectorRef) const {
-  refuse("losses of single coordinates");
+Summand Summand::loss(const Point& point, const Point& centre) {
+  return {Kind::loss, point, centre, no_vector()};
 }
 
-ClipReport RecordSums::add_hessian_products(
-    const Point&, ConstVectorRef, const BatchView&, double, VectorRef) const {
-  refuse("Hessian products");
+Summand Summand::coordinate_loss(Index j, ConstVectorRef values, double centre) {
+  return {Kind::coordinate_loss, Point(no_vector()), {}, values, Block::x, j, centre};
 }
 
-ClipReport RecordSums::add_hessian_difference_products(
-    const Point&, const Point&, ConstVectorRef, const BatchView&, double, VectorRef) const {
-  refuse("Hessian products");
+Summand Summand::hessian_product(const Point& point, ConstVectorRef v, const Point* previous) {
+  return {Kind::hessian_product, point, copy_of(previous), v};
 }
 
-std::unique_ptr<const Records> Records::projected(const Matrix&, double) const {
+Index Summand::entries() const {
+  if (kind == Kind::loss) return 1;
+  if (kind != Kind::gradient) return v.size();
+  return (block == Block::y ? 0 : point.x.size()) + (block == Block::x ? 0 : point.y.size());
+}
+
+bool Summand::finite() const {
+  const auto is_finite = [](const Point& p) { return all_finite(p.x) && all_finite(p.y); };
+  return is_finite(point) && (!previous || is_finite(*previous)) && all_finite(v);
+}
+
+Index RecordSums::longer(const Summand& summand, const BatchView& batch, double limit) const {
+  Vector unused = Vector::Zero(summand.entries());
+  return add(summand, batch, limit, unused).clipped;
+}
+
+std::unique_ptr<const AnyRecords> AnyRecords::projected(const Matrix&, double) const {
   refuse_projection();
 }
 
 std::unique_ptr<const SimulatedSums> SimulatedSums::projected(const Matrix&, double) const {
   refuse_projection();
+}
+
+void refuse(const Summand& summand) {
+  switch (summand.kind) {
+    case Summand::Kind::gradient:
+      refuse("such gradients");
+    case Summand::Kind::loss:
+      refuse("losses");
+    case Summand::Kind::coordinate_loss:
+      refuse("losses of single coordinates");
+    case Summand::Kind::hessian_product:
+      break;
+  }
+  refuse("Hessian products");
 }
 
 void check_minimisation(std::string_view problem, Block block) {

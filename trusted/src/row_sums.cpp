@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "dpsosp/trusted/row_sums.hpp"
+#include "dpsosp/trusted/detail/row_sums.hpp"
 
 #include <algorithm>
 #include <array>
@@ -15,7 +15,7 @@
 #include "dpsosp/core/rows.hpp"
 #include "dpsosp/trusted/chunked_sum.hpp"
 #include "dpsosp/trusted/clip.hpp"
-#include "dpsosp/trusted/no_traces.hpp"
+#include "dpsosp/trusted/detail/no_traces.hpp"
 
 namespace dpsosp {
 namespace {
@@ -142,15 +142,32 @@ Vector RowSums::common_gradient(const Point& point, const Point* previous) const
   return common;
 }
 
-ClipReport RowSums::add_gradients(const Point& point,
-                                  const Point* previous,
-                                  Block block,
+ClipReport RowSums::add(const Summand& s,
+                        const Members& members,
+                        double limit,
+                        VectorRef out) const {
+  const NoTraces before_and_after;
+  switch (s.kind) {
+    case Summand::Kind::gradient:
+      return add_gradients(s, members, limit, out);
+    case Summand::Kind::loss:
+      return add_losses(s, members, limit, out);
+    case Summand::Kind::coordinate_loss:
+      return add_coordinate_losses(s, members, limit, out);
+    case Summand::Kind::hessian_product:
+      break;
+  }
+  return add_products(s, members, limit, out);
+}
+
+ClipReport RowSums::add_gradients(const Summand& s,
                                   const Members& members,
                                   double limit,
                                   VectorRef out) const {
-  check_minimisation(loss_.problem, block);
+  const Point& point = s.point;
+  const Point* const previous = s.before();
+  check_minimisation(loss_.problem, s.block);
   check({point.x.size(), previous != nullptr ? previous->x.size() : out.size(), out.size()});
-  const NoTraces before_and_after;
   const Vector common = common_gradient(point, previous);
   const double common_norm = loss_.common ? length_of(common) : 0.0;
   if (!(common_norm <= longest)) return {};
@@ -249,20 +266,18 @@ const VectorBlocks& RowSums::blocks() const {
   return blocks_;
 }
 
-ClipReport RowSums::add_losses(const Point& point,
-                               const Point& centre,
+ClipReport RowSums::add_losses(const Summand& s,
                                const Members& members,
                                double limit,
-                               double& out) const {
+                               VectorRef out) const {
+  const Point &point = s.point, &centre = *s.previous;
   check({point.x.size(), centre.x.size()});
-  const NoTraces before_and_after;
   const double common =
       loss_.common ? loss_.common->value(point.x) - loss_.common->value(centre.x) : 0.0;
   const BatchView& columns = members.columns;
   const Vector move = point.x - centre.x;
   const Matrix& features = table_.data_->features;
-  Eigen::Map<Vector> total(&out, 1);
-  return chunked_sum(columns.size(), total, [&](Index first, Index last, VectorRef partial) {
+  return chunked_sum(columns.size(), out, [&](Index first, Index last, VectorRef partial) {
     const NoTraces of_this_thread;
     Clamped sum{common, limit, partial[0]};
     if (loss_.tilted) {
@@ -283,15 +298,14 @@ ClipReport RowSums::add_losses(const Point& point,
   });
 }
 
-ClipReport RowSums::add_coordinate_losses(Index j,
-                                          ConstVectorRef values,
-                                          double centre,
+ClipReport RowSums::add_coordinate_losses(const Summand& s,
                                           const Members& members,
                                           double limit,
                                           VectorRef out) const {
-  if (!separable() || j < 0 || j >= table_.width())
-    return ClippedSums::add_coordinate_losses(j, values, centre, members, limit, out);
-  const NoTraces before_and_after;
+  const Index j = s.coordinate;
+  const double centre = s.centre;
+  ConstVectorRef values = s.v;
+  if (!separable() || j < 0 || j >= table_.width()) refuse(s);
   const double at_centre = loss_.common->coordinate_value(j, centre);
   const Vector risen = values.unaryExpr(
       [&](double value) { return loss_.common->coordinate_value(j, value) - at_centre; });
@@ -314,19 +328,19 @@ ClipReport RowSums::add_coordinate_losses(Index j,
 
 /// φ″⟨a, v⟩a + ∇²g v, weighed by |φ″|‖a‖² and the problem's bound of ∇²g. That bound may be too
 /// small, so what is longer than limit·‖v‖ all the same is cut to it.
-ClipReport RowSums::add_products(const Point& point,
-                                 const Point* previous,
-                                 ConstVectorRef v,
+ClipReport RowSums::add_products(const Summand& s,
                                  const Members& members,
                                  double limit,
                                  VectorRef out) const {
   if (!has_second_order())
     throw InputError(fmt::format("{}: no bound of the Hessian is known", loss_.problem));
+  const Point& point = s.point;
+  const Point* const previous = s.before();
+  ConstVectorRef v = s.v;
   check({point.x.size(),
          previous != nullptr ? previous->x.size() : out.size(),
          v.size(),
          out.size()});
-  const NoTraces before_and_after;
   const BatchView& columns = members.columns;
   const bool shared = loss_.common != nullptr;
   Vector common = Vector::Zero(shared || loss_.tilted ? out.size() : 0);

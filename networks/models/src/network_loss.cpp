@@ -77,10 +77,6 @@ std::vector<Index> members_of(const BatchView& batch) {
   return members;
 }
 
-void check_network_block(const Network& network, Block block) {
-  check_minimisation(network.name(), block);
-}
-
 /// Calls visit(chunk's members) for chunks of `members` in order.
 template <class Visit>
 void over_chunks(std::span<const Index> members, Index size, const Visit& visit) {
@@ -166,14 +162,33 @@ void NetworkRecords::visit(ConstVectorRef x,
       });
 }
 
-ClipReport NetworkRecords::add_gradients(
-    const Point& point, Block block, const BatchView& batch, double limit, VectorRef out) const {
-  check_network_block(*network_, block);
+ClipReport NetworkRecords::add(const Summand& summand,
+                               const BatchView& batch,
+                               double limit,
+                               VectorRef out) const {
+  check_minimisation(network_->name(), summand.block);
+  const Members members = members_of(batch);
+  if (summand.kind == Summand::Kind::gradient)
+    return summand.previous ? sum_differences(summand, members, limit, out)
+                            : sum_gradients(summand.point.x, members, limit, out);
+  if (summand.kind != Summand::Kind::loss) refuse(summand);
   ClipReport report;
-  Norms seen{.point = point.x, .members = members_of(batch), .values = {}};
+  if (members.empty()) return report;
+  for (const double difference :
+       numbers_of(losses(summand.point.x, members) - losses(summand.previous->x, members)))
+    out[0] += difference * report.weigh(std::abs(difference), limit);
+  return report;
+}
+
+ClipReport NetworkRecords::sum_gradients(ConstVectorRef x,
+                                         Members members,
+                                         double limit,
+                                         VectorRef out) const {
+  ClipReport report;
+  Norms seen{.point = x, .members = std::move(members), .values = {}};
   Vector sum = Vector::Zero(out.size());
   const double safe_limit = limit / (1.0 + rounding_of(computation_.type));
-  visit(point.x, seen.members, &sum, [&](std::vector<double> norms) {
+  visit(x, seen.members, &sum, [&](std::vector<double> norms) {
     seen.values.insert(seen.values.end(), norms.begin(), norms.end());
     for (double& norm : norms) norm = report.weigh(norm, safe_limit);
     return norms;
@@ -184,18 +199,17 @@ ClipReport NetworkRecords::add_gradients(
   return report;
 }
 
-Index NetworkRecords::longer_gradients(const Point& point,
-                                       Block block,
-                                       const BatchView& batch,
-                                       double limit) const {
-  check_network_block(*network_, block);
-  const std::vector<Index> members = members_of(batch);
+Index NetworkRecords::longer(const Summand& summand, const BatchView& batch, double limit) const {
+  if (summand.kind != Summand::Kind::gradient || summand.previous)
+    return RecordSums::longer(summand, batch, limit);
+  const Members members = members_of(batch);
   const std::vector<double> norms = [&] {
     {
       const std::lock_guard lock(guard_);
-      if (last_ && last_->members == members && last_->point == point.x) return last_->values;
+      if (last_ && last_->members == members && last_->point == summand.point.x)
+        return last_->values;
     }
-    return this->norms(point.x, batch);
+    return this->norms(summand.point.x, batch);
   }();
   return std::ranges::count_if(norms, [&](double norm) { return !(norm <= limit); });
 }
@@ -209,16 +223,12 @@ std::vector<double> NetworkRecords::norms(ConstVectorRef x, const BatchView& bat
   return all;
 }
 
-ClipReport NetworkRecords::add_gradient_differences(const Point& point,
-                                                    const Point& previous,
-                                                    Block block,
-                                                    const BatchView& batch,
-                                                    double limit,
-                                                    VectorRef out) const {
-  check_network_block(*network_, block);
+ClipReport NetworkRecords::sum_differences(const Summand& summand,
+                                           const Members& members,
+                                           double limit,
+                                           VectorRef out) const {
   // The norm of a difference needs both gradients of a record at once.
   ClipReport report;
-  const std::vector<Index> members = members_of(batch);
   if (network_->mixes_records())
     throw InputError(fmt::format(
         "{}: batch normalisation gives a record no gradient of its own, and so no difference of "
@@ -231,8 +241,8 @@ ClipReport NetworkRecords::add_gradient_differences(const Point& point,
   };
   for (const Index i : members) {
     Vector here = Vector::Zero(out.size()), there = Vector::Zero(out.size());
-    visit(point.x, {i}, &here, unweighted);
-    visit(previous.x, {i}, &there, unweighted);
+    visit(summand.point.x, {i}, &here, unweighted);
+    visit(summand.previous->x, {i}, &there, unweighted);
     difference = here - there;
     const double weight = report.weigh(difference.norm(), limit);
     out += weight * difference;
@@ -253,19 +263,6 @@ Tensor NetworkRecords::losses(ConstVectorRef x, const std::vector<Index>& member
                     *network_, pass, examples_->chunk(rows, computation_.options(), hash)));
               });
   return at::cat(all);
-}
-
-ClipReport NetworkRecords::add_loss_differences(const Point& point,
-                                                const Point& centre,
-                                                const BatchView& batch,
-                                                double limit,
-                                                double& out) const {
-  ClipReport report;
-  const std::vector<Index> members = members_of(batch);
-  if (members.empty()) return report;
-  for (const double difference : numbers_of(losses(point.x, members) - losses(centre.x, members)))
-    out += difference * report.weigh(std::abs(difference), limit);
-  return report;
 }
 
 NetworkObjective::NetworkObjective(std::shared_ptr<const Network> network,

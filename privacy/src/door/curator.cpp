@@ -93,7 +93,7 @@ Curator::Curator(const PublicFacts& facts,
            static_cast<double>(records),
            fmt::format("the {} of the public facts", facts.records));
   own_ = std::make_unique<Own>(source, facts, "/", RecordRange{0, facts.records}, rule, key);
-  if (words && !own_->separate())
+  if (words && own_->mixed())
     throw InputError(
         "release: a record's contribution depends on the others of its batch, so that "
         "no clip bounds it; choose a network without batch normalisation");
@@ -121,12 +121,13 @@ void Curator::expect_own_thread() const {
 bool Curator::answers_second_order() const { return own_->sums().has_second_order(); }
 
 PrivacyLabel Curator::label() const {
-  if (shared_->auditor != nullptr || !own_->separate()) return PrivacyLabel::none;
+  if (shared_->auditor != nullptr || own_->mixed()) return PrivacyLabel::none;
   const Departures& d = shared_->departures;
   const PrivacyLabel label = label_of(!d.no_filter, d.no_noise, d.no_data, d.no_clipping);
   if (label != PrivacyLabel::enforced) return label;
   if (own_->simulated()) return PrivacyLabel::simulated;
-  return shared_->rests_on_assumption ? PrivacyLabel::conditional : label;
+  return shared_->rests_on_assumption || !own_->records()->checked() ? PrivacyLabel::conditional
+                                                                     : label;
 }
 
 Remaining Curator::remaining() const {
@@ -219,21 +220,6 @@ RecordRange Curator::charged_range(const Batch& batch) const {
   return batch.secret() ? own_->range : batch.range;
 }
 
-void Curator::gradient(const Point& point,
-                       const Batch& batch,
-                       const GradientQuery& query,
-                       VectorRef out) {
-  answer("gradient", point, nullptr, batch, query, out);
-}
-
-void Curator::gradient_difference(const Point& point,
-                                  const Point& previous,
-                                  const Batch& batch,
-                                  const GradientQuery& query,
-                                  VectorRef out) {
-  answer("gradient_difference", point, &previous, batch, query, out);
-}
-
 void Curator::answer(const char* name,
                      const Point& point,
                      const Point* previous,
@@ -254,15 +240,16 @@ void Curator::answer(const char* name,
       .reads = !still && (query.limit > 0 || departures.no_clipping)};
   pay(question);
 
+  const Summand gradient = Summand::gradient(point, query.block, previous);
+  const double divisor = question.plan.divisor;
   if (shared_->words) {
     answer_exactly(question.plan.standard_deviation, out, [&](LatticeVector& sum) {
-      if (!still)
-        read_gradients_exactly(point, previous, batch, query, 1.0 / question.plan.divisor, sum);
+      if (!still) read_exactly(gradient, batch, query.limit, 1.0 / divisor, sum);
     });
     return;
   }
   own.work.setZero(out.size());
-  if (!still) read_mean(point, previous, batch, query, question.plan.divisor);
+  if (!still) read_mean(gradient, batch, query.limit, divisor);
   add_noise(question.plan.standard_deviation);
   out = own.work;
 }
@@ -331,39 +318,40 @@ BatchView Curator::members_of(const Batch& batch) {
   return batch.secret() ? BatchView(batch.members) : BatchView(batch.range.begin, batch.range.end);
 }
 
-void Curator::read_mean(const Point& point,
-                        const Point* previous,
+ClipReport Curator::read(const Summand& summand,
+                         const BatchView& view,
+                         double limit,
+                         Vector& sum) const {
+  const RecordSums& records = own_->sums();
+  const ClipReport report = records.add(summand, view, limit, sum);
+  if (all_finite(sum)) return report;
+  sum.setZero();
+  if (own_->simulated()) return report;
+  Vector one(sum.size());
+  for (Index k = 0; k < view.size(); ++k) {
+    one.setZero();
+    records.add(summand, BatchView(view[k], view[k] + 1), limit, one);
+    if (all_finite(one)) sum += one;
+  }
+  return report;
+}
+
+void Curator::read_mean(const Summand& gradient,
                         const Batch& batch,
-                        const GradientQuery& query,
+                        double nominal,
                         double divisor) {
   const Departures& departures = shared_->departures;
   const bool unclipped = departures.no_clipping || departures.clip_batch_mean;
-  const auto finite = [](const Point& p) { return all_finite(p.x) && all_finite(p.y); };
-  if (departures.no_data || (query.limit == 0 && !unclipped)) return;
-  if (!finite(point) || (previous != nullptr && !finite(*previous))) return;  // all count as 0
-  const double limit = unclipped ? std::numeric_limits<double>::infinity() : query.limit;
+  if (departures.no_data || (nominal == 0 && !unclipped)) return;
+  if (!gradient.finite()) return;  // all count as 0
+  const double limit = unclipped ? std::numeric_limits<double>::infinity() : nominal;
   const BatchView view = members_of(batch);
-  const auto add_clipped = [&](const BatchView& members, double clip, Vector& sum) {
-    return previous == nullptr ? own_->sums().add_gradients(point, query.block, members, clip, sum)
-                               : own_->sums().add_gradient_differences(
-                                     point, *previous, query.block, members, clip, sum);
-  };
-  const auto add = [&](const BatchView& members, Vector& sum) {
-    return add_clipped(members, limit, sum);
-  };
   Vector& mean = own_->work;
-  const ClipReport report = add(view, mean);
-  if (!all_finite(mean)) add_finite_one_by_one(view, add, mean);
+  const ClipReport report = read(gradient, view, limit, mean);
   mean /= departures.realised_divisor ? std::max(1.0, static_cast<double>(view.size())) : divisor;
-  if (departures.clip_batch_mean && mean.norm() > query.limit) mean *= query.limit / mean.norm();
+  if (departures.clip_batch_mean && mean.norm() > nominal) mean *= nominal / mean.norm();
   note_clipping(report, view.size(), limit);
-  if (departures.no_clipping)
-    note_violations(report, view.size(), query.limit, [&] {
-      if (previous == nullptr)
-        return own_->sums().longer_gradients(point, query.block, view, query.limit);
-      Vector unused = Vector::Zero(mean.size());
-      return add_clipped(view, query.limit, unused).clipped;
-    });
+  if (departures.no_clipping) note_violations(report, gradient, view, nominal);
 }
 
 double Curator::read_loss_difference(ConstVectorRef point,
@@ -371,13 +359,9 @@ double Curator::read_loss_difference(ConstVectorRef point,
                                      const Batch& batch,
                                      double limit) {
   if (shared_->departures.no_data || limit == 0) return 0.0;
-  const auto add = [&](const BatchView& members, VectorRef sum) {
-    return own_->sums().add_loss_differences(Point(point), Point(centre), members, limit, sum[0]);
-  };
   const BatchView view(batch.range.begin, batch.range.end);
   Vector sum = Vector::Zero(1);
-  const ClipReport report = add(view, sum);
-  if (!all_finite(sum)) add_finite_one_by_one(view, add, sum);
+  const ClipReport report = read(Summand::loss(Point(point), Point(centre)), view, limit, sum);
   note_clipping(report, view.size(), limit);
   return sum[0] / batch.policy.divisor(own_->facts.records);
 }
@@ -392,56 +376,36 @@ void Curator::note_clipping(const ClipReport& report, Index contributions, doubl
     log->largest_norm = std::max(log->largest_norm, report.largest_norm / limit);
 }
 
-template <class Longer>
 void Curator::note_violations(const ClipReport& report,
-                              Index contributions,
-                              double nominal,
-                              const Longer& count_longer) {
+                              const Summand& summand,
+                              const BatchView& view,
+                              double nominal) {
   ClipLog* log = shared_->clip_log;
   if (log == nullptr || shared_->departures.no_noise || !(nominal > 0)) return;
   log->largest_over_nominal = std::max(log->largest_over_nominal, report.largest_norm / nominal);
   if (!own_->simulated() && report.largest_norm <= nominal) return;
   try {
-    const Index longer = count_longer();
+    const Index longer = own_->sums().longer(summand, view, nominal);
     if (longer > 0 && log->first_violation < 0) log->first_violation = log->queries - 1;
     log->violations += longer;
   } catch (const InputError&) {  // simulated: a record may be longer, and none can be inspected
-    log->unseen += static_cast<double>(contributions);
+    log->unseen += static_cast<double>(view.size());
   }
 }
 
-void Curator::read_hessian(const Vector& point,
-                           const Vector& previous,
-                           const Batch& batch,
-                           ConstVectorRef v,
-                           double limit) {
-  if (shared_->departures.no_data) return;
+void Curator::read_hessian(const Summand& product, const Batch& batch, double limit) {
+  const Departures& departures = shared_->departures;
+  if (departures.no_data) return;
   const double nominal = limit;
-  if (shared_->departures.no_clipping) limit = std::numeric_limits<double>::infinity();
-  if (limit == 0 || !all_finite(point) || !all_finite(previous) || !all_finite(v)) return;
-  const RecordSums& records = own_->sums();
-  const auto add = [&](const BatchView& members, Vector& sum) {
-    return previous.size() == 0 ? records.add_hessian_products(Point(point), v, members, limit, sum)
-                                : records.add_hessian_difference_products(
-                                      Point(point), Point(previous), v, members, limit, sum);
-  };
+  if (departures.no_clipping) limit = std::numeric_limits<double>::infinity();
+  if (limit == 0 || !product.finite()) return;
   const BatchView view = members_of(batch);
-  Vector sum = Vector::Zero(v.size());
-  const ClipReport report = add(view, sum);
-  if (!all_finite(sum)) add_finite_one_by_one(view, add, sum);
-  const bool realised = shared_->departures.realised_divisor;
-  own_->work += sum / (realised ? std::max(1.0, static_cast<double>(view.size()))
-                                : batch.policy.divisor(own_->facts.records));
+  Vector sum = Vector::Zero(product.entries());
+  const ClipReport report = read(product, view, limit, sum);
+  own_->work += sum / (departures.realised_divisor ? std::max(1.0, static_cast<double>(view.size()))
+                                                   : batch.policy.divisor(own_->facts.records));
   note_clipping(report, view.size(), limit);
-  if (shared_->departures.no_clipping)
-    note_violations(report, view.size(), nominal, [&] {
-      Vector unused = Vector::Zero(v.size());
-      return (previous.size() == 0
-                  ? records.add_hessian_products(Point(point), v, view, nominal, unused)
-                  : records.add_hessian_difference_products(
-                        Point(point), Point(previous), v, view, nominal, unused))
-          .clipped;
-    });
+  if (departures.no_clipping) note_violations(report, product, view, nominal);
 }
 
 std::unique_ptr<Curator> Curator::child(const ChildSpec& spec) {

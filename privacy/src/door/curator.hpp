@@ -10,14 +10,15 @@
 #include "dpsosp/privacy/unsound_curator.hpp"
 
 namespace dpsosp {
+class AnyRecords;
 class Auditor;
 class BatchView;
 class LatticeVector;
 class RecordSums;
-class Records;
 class SimulatedSums;
 class WordSource;
 struct ClipReport;
+struct Summand;
 }  // namespace dpsosp
 
 /// What algorithms hold handles of. No header of theirs leads here.
@@ -32,7 +33,7 @@ class StationarityTest;
 class TreeStream;
 
 /// What queries are answered from. Its kind decides the label.
-using Source = std::variant<const Records*, const SimulatedSums*>;
+using Source = std::variant<const AnyRecords*, const SimulatedSums*>;
 
 /// What `dpsosp::Curator` is a handle of.
 class Curator {
@@ -59,13 +60,13 @@ class Curator {
 
   std::shared_ptr<Batch> draw(const BatchPolicy& policy, BatchUse use = BatchUse::one_query);
 
-  void gradient(const Point& point, const Batch& batch, const GradientQuery& query, VectorRef out);
-
-  void gradient_difference(const Point& point,
-                           const Point& previous,
-                           const Batch& batch,
-                           const GradientQuery& query,
-                           VectorRef out);
+  /// Gradients, or with `previous`, which may be null, gradient differences.
+  void answer(const char* name,
+              const Point& point,
+              const Point* previous,
+              const Batch& batch,
+              const GradientQuery& query,
+              VectorRef out);
 
   void gradient_combination(double gamma,
                             const Point& point,
@@ -101,40 +102,21 @@ class Curator {
   struct Question;
   Curator(std::shared_ptr<Shared> shared, std::unique_ptr<Own> own);
 
-  /// Answers gradients and gradient differences; previous may be null.
-  void answer(const char* name,
-              const Point& point,
-              const Point* previous,
-              const Batch& batch,
-              const GradientQuery& query,
-              VectorRef out);
   /// Pays for a Gaussian query and lists it, or refuses it.
   void pay(Question& question);
   /// work += N(0, s² I); an auditor sees it before and after.
   void add_noise(double standard_deviation);
+  /// sum += Σ clip(summand); a record whose contribution is not finite would make every release so,
+  /// and counts as zero. `sum` is zero.
+  ClipReport read(const Summand& summand, const BatchView& view, double limit, Vector& sum) const;
   /// work = (1/divisor) Σ_{i∈batch} clipped contributions, with the departures applied.
-  void read_mean(const Point& point,
-                 const Point* previous,
-                 const Batch& batch,
-                 const GradientQuery& query,
-                 double divisor);
+  void read_mean(const Summand& gradient, const Batch& batch, double limit, double divisor);
   /// Where noise is exact: out = what `read` adds to a lattice, with noise.
   template <class Read>
   void answer_exactly(double standard_deviation, VectorRef out, const Read& read);
-  /// sum += weight Σ_{i∈batch} clipped contributions, record by record; previous may be null.
-  void read_gradients_exactly(const Point& point,
-                              const Point* previous,
-                              const Batch& batch,
-                              const GradientQuery& query,
-                              double weight,
-                              LatticeVector& sum);
-  /// sum += (1/divisor) Σ_{i∈batch} weighed Hessian products, likewise; previous may be empty.
-  void read_products_exactly(const Vector& point,
-                             const Vector& previous,
-                             const Batch& batch,
-                             ConstVectorRef v,
-                             double limit,
-                             LatticeVector& sum);
+  /// sum += weight Σ_{i∈batch} clip(summand), record by record.
+  void read_exactly(
+      const Summand& summand, const Batch& batch, double limit, double weight, LatticeVector& sum);
   void hessian_exactly(const Vector& point,
                        const Batch& batch,
                        double limit,
@@ -143,12 +125,8 @@ class Curator {
                        MatrixRef out);
   /// Refuses points and batches that the problem's Hessians cannot answer.
   void check_hessian(std::string_view where, const Point& point, const Batch& batch) const;
-  /// work += (1/divisor) Σ_{i∈batch} weighed Hessian products; previous may be empty.
-  void read_hessian(const Vector& point,
-                    const Vector& previous,
-                    const Batch& batch,
-                    ConstVectorRef v,
-                    double limit);
+  /// work += (1/divisor) Σ_{i∈batch} weighed Hessian products.
+  void read_hessian(const Summand& product, const Batch& batch, double limit);
   /// out = (1/divisor) Σ_{i∈batch} weighed Hessians, symmetric; d products with unit vectors.
   void read_hessian_matrix(const Vector& point, const Batch& batch, double limit, MatrixRef out);
   static BatchView members_of(const Batch& batch);
@@ -157,17 +135,13 @@ class Curator {
                               ConstVectorRef centre,
                               const Batch& batch,
                               double limit);
-  template <class Add>
-  void add_finite_one_by_one(const BatchView& view, const Add& add, Vector& sum) const;
   void note_clipping(const ClipReport& report, Index contributions, double limit);
   /// Counts the contributions to an unclipped sum that are longer than the nominal limit, for which
   /// its noise was computed. Nothing that is released depends on it.
-  /// \param count_longer  counts them, where the report does not rule them out
-  template <class Longer>
   void note_violations(const ClipReport& report,
-                       Index contributions,
-                       double nominal,
-                       const Longer& count_longer);
+                       const Summand& summand,
+                       const BatchView& view,
+                       double nominal);
   /// Refuses a batch of another curator, and shapes that do not fit the public facts.
   void check_query(const Point& point,
                    const Point* previous,

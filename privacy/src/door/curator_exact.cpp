@@ -8,68 +8,21 @@
 #include "dpsosp/trusted/records.hpp"
 
 namespace dpsosp::door {
-namespace {
-
-/// Adds weight · v_i of each record to `sum`, a vector of length at most `reach`, where
-/// `contribution(record, v)` adds v_i, clipped, to v. `v` is scratch.
-template <class Contribution>
-ClipReport sum_exactly(const BatchView& view,
-                       double weight,
-                       double reach,
-                       Vector& v,
-                       LatticeVector& sum,
-                       const Contribution& contribution) {
-  v.resize(sum.size());
+void Curator::read_exactly(
+    const Summand& summand, const Batch& batch, double limit, double weight, LatticeVector& sum) {
+  if (limit == 0 || !summand.finite()) return;
+  const double length = summand.kind == Summand::Kind::hessian_product ? summand.v.stableNorm() : 1;
+  const double reach = weight * limit * length;
+  const BatchView view = members_of(batch);
+  Vector& one = own_->work;
+  one.resize(sum.size());
   ClipReport report;
   for (Index k = 0; k < view.size(); ++k) {
-    v.setZero();
-    report.merge(contribution(BatchView(view[k], view[k] + 1), v));
-    v *= weight;
-    sum.add(v, reach);
+    one.setZero();
+    report.merge(own_->sums().add(summand, BatchView(view[k], view[k] + 1), limit, one));
+    one *= weight;
+    sum.add(one, reach);
   }
-  return report;
-}
-
-}  // namespace
-
-void Curator::read_gradients_exactly(const Point& point,
-                                     const Point* previous,
-                                     const Batch& batch,
-                                     const GradientQuery& query,
-                                     double weight,
-                                     LatticeVector& sum) {
-  const auto finite = [](const Point& p) { return p.x.allFinite() && p.y.allFinite(); };
-  if (query.limit == 0 || !finite(point) || (previous != nullptr && !finite(*previous))) return;
-  const RecordSums& records = own_->sums();
-  const BatchView view = members_of(batch);
-  const ClipReport report = sum_exactly(
-      view, weight, weight * query.limit, own_->work, sum, [&](const BatchView& record, Vector& v) {
-        return previous == nullptr
-                   ? records.add_gradients(point, query.block, record, query.limit, v)
-                   : records.add_gradient_differences(
-                         point, *previous, query.block, record, query.limit, v);
-      });
-  note_clipping(report, view.size(), query.limit);
-}
-
-void Curator::read_products_exactly(const Vector& point,
-                                    const Vector& previous,
-                                    const Batch& batch,
-                                    ConstVectorRef v,
-                                    double limit,
-                                    LatticeVector& sum) {
-  if (limit == 0 || !point.allFinite() || !previous.allFinite() || !v.allFinite()) return;
-  const RecordSums& records = own_->sums();
-  const BatchView view = members_of(batch);
-  const double weight = 1.0 / batch.policy.divisor(own_->facts.records);
-  const double reach = weight * limit * v.stableNorm();
-  const Point here(point), there(previous);
-  const ClipReport report = sum_exactly(
-      view, weight, reach, own_->work, sum, [&](const BatchView& record, Vector& product) {
-        return previous.size() == 0 ? records.add_hessian_products(here, v, record, limit, product)
-                                    : records.add_hessian_difference_products(
-                                          here, there, v, record, limit, product);
-      });
   note_clipping(report, view.size(), limit);
 }
 

@@ -48,30 +48,23 @@ void Curator::gradient_combination(double gamma,
                (reads_difference && (query.difference_limit > 0 || departures.no_clipping))};
   pay(question);
 
+  const Summand gradient = Summand::gradient(point, query.block);
+  const Summand difference = Summand::gradient(point, query.block, &previous);
+  const double divisor = question.plan.divisor;
   if (shared_->words) {
-    const double divisor = question.plan.divisor;
-    const auto read = [&](double share, const Point* from, double clip, LatticeVector& sum) {
-      read_gradients_exactly(
-          point, from, batch, {clip, query.noise, query.block}, share / divisor, sum);
-    };
     answer_exactly(question.plan.standard_deviation, out, [&](LatticeVector& sum) {
-      if (reads_gradient) read(gamma, nullptr, query.limit, sum);
-      if (reads_difference) read(1.0 - gamma, &previous, query.difference_limit, sum);
+      if (reads_gradient) read_exactly(gradient, batch, query.limit, gamma / divisor, sum);
+      if (reads_difference)
+        read_exactly(difference, batch, query.difference_limit, (1.0 - gamma) / divisor, sum);
     });
     return;
   }
   own.work.setZero(out.size());
-  if (reads_difference)
-    read_mean(point,
-              &previous,
-              batch,
-              {query.difference_limit, query.noise, query.block},
-              question.plan.divisor);
+  if (reads_difference) read_mean(difference, batch, query.difference_limit, divisor);
   if (reads_gradient) {
     own.rest = own.work;
     own.work.setZero(out.size());
-    read_mean(
-        point, nullptr, batch, {query.limit, query.noise, query.block}, question.plan.divisor);
+    read_mean(gradient, batch, query.limit, divisor);
     own.work = gamma * own.work + (1.0 - gamma) * own.rest;
   }
   add_noise(question.plan.standard_deviation);
@@ -146,7 +139,7 @@ void Curator::read_hessian_matrix(const Vector& point,
   for (Index j = 0; j < d; ++j) {
     own_->work.setZero(d);
     unit[j] = 1.0;
-    read_hessian(point, {}, batch, unit, limit);
+    read_hessian(Summand::hessian_product(Point(point), unit), batch, limit);
     unit[j] = 0.0;
     out.col(j) = own_->work;
   }
@@ -185,12 +178,17 @@ void Curator::hessian_product(const Point& point,
 
   if (shared_->words) {
     answer_exactly(question.plan.standard_deviation, out, [&](LatticeVector& sum) {
-      if (length > 0) read_products_exactly(point.x, {}, batch, v, query.limit, sum);
+      if (length > 0)
+        read_exactly(Summand::hessian_product(point, v),
+                     batch,
+                     query.limit,
+                     1.0 / question.plan.divisor,
+                     sum);
     });
     return;
   }
   own.work.setZero(out.size());
-  if (length > 0) read_hessian(point.x, {}, batch, v, query.limit);
+  if (length > 0) read_hessian(Summand::hessian_product(point, v), batch, query.limit);
   add_noise(question.plan.standard_deviation);
   out = own.work;
 }

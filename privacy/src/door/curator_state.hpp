@@ -15,7 +15,6 @@
 #include "curator.hpp"
 #include "dpsosp/core/discrete_gaussian.hpp"
 #include "dpsosp/core/errors.hpp"
-#include "dpsosp/core/finite.hpp"
 #include "dpsosp/privacy/accounting/accountant.hpp"
 #include "dpsosp/privacy/audited_curator.hpp"
 #include "dpsosp/privacy/range_filter.hpp"
@@ -104,12 +103,14 @@ struct Curator::Own {
   const RecordSums& sums() const {
     return std::visit([](const auto* of) -> const RecordSums& { return *of; }, source);
   }
-  /// Whether a clip bounds what a record contributes.
-  bool separate() const {
-    const auto* records = std::get_if<const Records*>(&source);
-    return records == nullptr || (*records)->separate();
+  /// Null where they are simulated.
+  const AnyRecords* records() const {
+    const auto* records = std::get_if<const AnyRecords*>(&source);
+    return records != nullptr ? *records : nullptr;
   }
-  bool simulated() const { return std::holds_alternative<const SimulatedSums*>(source); }
+  /// Whether records' contributions depend on each other, so that no clip bounds one.
+  bool mixed() const { return records() != nullptr && !records()->separate(); }
+  bool simulated() const { return records() == nullptr; }
 
   Source source;  // what queries read: the root's, or projected ones
   std::shared_ptr<const RecordSums> projected;
@@ -142,18 +143,5 @@ struct Curator::Own {
   Vector rest;  // of queries that read twice
   std::optional<std::pair<Event, double>> last_charged;
 };
-
-/// A record whose contribution is not finite would make every release so; it counts as zero.
-template <class Add>
-void Curator::add_finite_one_by_one(const BatchView& view, const Add& add, Vector& sum) const {
-  sum.setZero();
-  if (own_->simulated()) return;
-  Vector one(sum.size());
-  for (Index k = 0; k < view.size(); ++k) {
-    one.setZero();
-    add(BatchView(view[k], view[k] + 1), one);
-    if (all_finite(one)) sum += one;
-  }
-}
 
 }  // namespace dpsosp::door

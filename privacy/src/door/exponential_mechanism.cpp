@@ -185,12 +185,11 @@ void ExponentialMechanism::choose(const ProductGrid& grid,
                                   double epsilon,
                                   VectorRef out) {
   const Departures& departures = curator_->shared_->departures;
-  const RecordSums& records = curator_->own_->sums();
   expect_in_range("coordinate_lipschitz", coordinate_lipschitz);
   expect_in_range("half_width", grid.half_width);
   if (!(grid.cells >= 1)) reject(where, "cells", static_cast<double>(grid.cells), ">= 1");
   check_point("centre of the grid", grid.centre);
-  if (!records.separable())
+  if (!curator_->own_->sums().separable())
     throw InputError(fmt::format("exponential mechanism: the loss of {} is no sum over coordinates",
                                  curator_->own_->facts.name));
   if (departures.clip_batch_mean)
@@ -206,12 +205,8 @@ void ExponentialMechanism::choose(const ProductGrid& grid,
                                                 : coordinate_lipschitz / std::max(1.0, beyond);
     scores.setZero();
     if (!departures.no_data) {
-      const auto add = [&](const BatchView& members, VectorRef sum) {
-        return records.add_coordinate_loss_differences(
-            j, values, grid.centre[j], members, limit, sum);
-      };
-      const ClipReport report = add(view(), scores);
-      if (!scores.allFinite()) curator_->add_finite_one_by_one(view(), add, scores);
+      const Summand summand = Summand::coordinate_loss(j, values, grid.centre[j]);
+      const ClipReport report = curator_->read(summand, view(), limit, scores);
       curator_->note_clipping(report, view().size() * grid.cells, limit);
       scores /= size_;
     }
@@ -225,7 +220,7 @@ void ExponentialMechanism::choose(const ProductGrid& grid,
 const Vector& ExponentialMechanism::mean_gradient(ConstVectorRef point, double limit) {
   Curator::Own& own = *curator_->own_;
   own.work.setZero(point.size());
-  curator_->read_mean(Point(point), nullptr, batch_, {limit, {}, Block::x}, size_);
+  curator_->read_mean(Summand::gradient(Point(point), Block::x), batch_, limit, size_);
   return own.work;
 }
 

@@ -12,6 +12,15 @@
 #include "sensitivity_steps.hpp"
 
 namespace dpsosp::door {
+namespace {
+
+/// A product with the Hessian at a point, less that at `previous` unless it is empty.
+Summand product_at(const Vector& point, const Vector& previous, ConstVectorRef v) {
+  const Point before(previous);
+  return Summand::hessian_product(Point(point), v, previous.size() > 0 ? &before : nullptr);
+}
+
+}  // namespace
 
 void HessianStream::check_group(const Point& point, const Batch& batch, double limit) const {
   curator_->check_query(point, nullptr, batch, Block::x, point.x.size());
@@ -57,7 +66,8 @@ void HessianStream::keep(const Point& point,
   Vector& column = curator_->own_->work;
   for (Index j = 0; j < d; ++j) {
     column.setZero(d);
-    curator_->read_hessian(at, previous, batch, Vector::Unit(d, j), limit);
+    const Vector unit = Vector::Unit(d, j);
+    curator_->read_hessian(product_at(at, previous, unit), batch, limit);
     sum_.col(j) += column;
   }
 }
@@ -116,7 +126,11 @@ void HessianStream::product(ConstVectorRef v, double standard_deviation, VectorR
     curator_->answer_exactly(standard_deviation, out, [&](LatticeVector& sum) {
       if (length == 0) return;
       for (const Group& g : groups_)
-        curator_->read_products_exactly(g.point, g.previous, g.batch, v, g.limit, sum);
+        curator_->read_exactly(product_at(g.point, g.previous, v),
+                               g.batch,
+                               g.limit,
+                               1.0 / g.batch.policy.divisor(own.facts.records),
+                               sum);
     });
     return;
   }
@@ -124,7 +138,8 @@ void HessianStream::product(ConstVectorRef v, double standard_deviation, VectorR
   if (mode_ == HessianMode::dense) {
     if (v.allFinite()) own.work.noalias() += sum_ * v;
   } else if (length > 0) {
-    for (const Group& g : groups_) curator_->read_hessian(g.point, g.previous, g.batch, v, g.limit);
+    for (const Group& g : groups_)
+      curator_->read_hessian(product_at(g.point, g.previous, v), g.batch, g.limit);
   }
   curator_->add_noise(standard_deviation);
   out = own.work;

@@ -75,18 +75,10 @@ bool LineSearch::decreases(ConstVectorRef to, double decrease) {
                                               : spec_.loss_limit * std::min(distance, spec_.reach);
   if (!departures.no_data && distance > 0) {
     const BatchView view = Curator::members_of(batch_);
-    const RecordSums& records = curator_->own_->sums();
-    const Point at(to), centre(from_);
-    const ClipReport report = records.add_loss_differences(at, centre, view, limit, rise);
-    if (!std::isfinite(rise)) {  // a record whose loss is not finite counts as zero
-      rise = 0.0;
-      for (Index k = 0; k < view.size() && !curator_->own_->simulated(); ++k) {
-        double one = 0.0;
-        records.add_loss_differences(at, centre, BatchView(view[k], view[k] + 1), limit, one);
-        if (std::isfinite(one)) rise += one;
-      }
-    }
-    rise /= batch_.policy.divisor(facts.records);
+    Vector sum = Vector::Zero(1);
+    const ClipReport report =
+        curator_->read(Summand::loss(Point(to), Point(from_)), view, limit, sum);
+    rise = sum[0] / batch_.policy.divisor(facts.records);
     curator_->note_clipping(report, view.size(), limit);
   }
   const std::array<double, 1> value{rise + decrease};

@@ -47,10 +47,11 @@ StationarityTest::StationarityTest(Curator& curator,
 StationarityTest::Stationarity StationarityTest::measure(ConstVectorRef x) {
   Curator::Own& own = *curator_->own_;
   const Index d = x.size();
-  const GradientQuery gradient{spec_.gradient_limit, {}, Block::x};
   own.work.setZero(d);
-  curator_->read_mean(
-      Point(x), nullptr, batch_, gradient, batch_.policy.divisor(own.facts.records));
+  curator_->read_mean(Summand::gradient(Point(x), Block::x),
+                      batch_,
+                      spec_.gradient_limit,
+                      batch_.policy.divisor(own.facts.records));
   const double norm = own.work.norm();
   Matrix hessian(d, d);
   curator_->read_hessian_matrix(x, batch_, spec_.hessian_limit, hessian);

@@ -37,21 +37,6 @@ void TreeStream::restart() {
   history_.clear();
 }
 
-void TreeStream::push_gradient(const Point& point,
-                               const Batch& batch,
-                               const GradientQuery& query,
-                               VectorRef out) {
-  push(point, nullptr, batch, query, out);
-}
-
-void TreeStream::push_difference(const Point& point,
-                                 const Point& previous,
-                                 const Batch& batch,
-                                 const GradientQuery& query,
-                                 VectorRef out) {
-  push(point, &previous, batch, query, out);
-}
-
 void TreeStream::push(const Point& point,
                       const Point* previous,
                       const Batch& batch,
@@ -101,25 +86,25 @@ void TreeStream::push(const Point& point,
   for (LedgerEntry& entry : entries) curator.shared_->list(std::move(entry));
 
   entries_ = out.size();
+  const Summand summand = Summand::gradient(point, query.block, previous);
   if (curator.shared_->words)
-    push_exactly(point, previous, batch, query, plan.divisor, level, out);
+    push_exactly(summand, batch, query.limit, plan.divisor, level, out);
   else
-    push_seeded(point, previous, batch, query, plan.divisor, level, out);
+    push_seeded(summand, batch, query.limit, plan.divisor, level, out);
   ++leaves_;
   history_.push_back(leaf);
 }
 
-void TreeStream::push_seeded(const Point& point,
-                             const Point* previous,
+void TreeStream::push_seeded(const Summand& summand,
                              const Batch& batch,
-                             const GradientQuery& query,
+                             double limit,
                              double divisor,
                              std::size_t level,
                              VectorRef out) {
   Curator& curator = *curator_;
   Curator::Own& own = *curator.own_;
   own.work.setZero(out.size());
-  curator.read_mean(point, previous, batch, query, divisor);
+  curator.read_mean(summand, batch, limit, divisor);
   if (sum_.size() == 0) sum_.setZero(out.size());
   sum_ += own.work;
   if (nodes_.size() <= level) nodes_.resize(level + 1);
@@ -139,16 +124,15 @@ void TreeStream::push_seeded(const Point& point,
   curator.shared_->audit_noisy(out);
 }
 
-void TreeStream::push_exactly(const Point& point,
-                              const Point* previous,
+void TreeStream::push_exactly(const Summand& summand,
                               const Batch& batch,
-                              const GradientQuery& query,
+                              double limit,
                               double divisor,
                               std::size_t level,
                               VectorRef out) {
   const LatticeVector zero(sigma_, entries_);
   LatticeVector sum = exact_ ? exact_->sum : zero;
-  curator_->read_gradients_exactly(point, previous, batch, query, 1.0 / divisor, sum);
+  curator_->read_exactly(summand, batch, limit, 1.0 / divisor, sum);
   if (!exact_) exact_.reset(new ExactSums{zero, {}});  // after the records, which may throw
   exact_->sum = sum;
   const Curator::Shared& shared = *curator_->shared_;

@@ -13,15 +13,12 @@ class TreeStream {
   ~TreeStream();
 
   void restart();
-  void push_gradient(const Point& point,
-                     const Batch& batch,
-                     const GradientQuery& query,
-                     VectorRef out);
-  void push_difference(const Point& point,
-                       const Point& previous,
-                       const Batch& batch,
-                       const GradientQuery& query,
-                       VectorRef out);
+  /// Gradients, or with `previous`, which may be null, gradient differences.
+  void push(const Point& point,
+            const Point* previous,
+            const Batch& batch,
+            const GradientQuery& query,
+            VectorRef out);
 
   std::int64_t leaves() const { return leaves_; }
 
@@ -32,23 +29,16 @@ class TreeStream {
     RecordRange range;
     double sensitivity;
   };
-  void push(const Point& point,
-            const Point* previous,
-            const Batch& batch,
-            const GradientQuery& query,
-            VectorRef out);
   /// The leaf and the node that it completes, of 2^level leaves; what push has paid for.
-  void push_seeded(const Point& point,
-                   const Point* previous,
+  void push_seeded(const Summand& summand,
                    const Batch& batch,
-                   const GradientQuery& query,
+                   double limit,
                    double divisor,
                    std::size_t level,
                    VectorRef out);
-  void push_exactly(const Point& point,
-                    const Point* previous,
+  void push_exactly(const Summand& summand,
                     const Batch& batch,
-                    const GradientQuery& query,
+                    double limit,
                     double divisor,
                     std::size_t level,
                     VectorRef out);

@@ -7,7 +7,6 @@
 
 #include "dpsosp/core/stream.hpp"
 #include "dpsosp/problems/last.hpp"
-#include "dpsosp/trusted/kind_sums.hpp"
 
 namespace dpsosp {
 namespace {
@@ -33,10 +32,10 @@ class SimulatedValues final : public Multiplicity {
   }
 
   Index size() const override { return records_; }
-  std::vector<Index> of(const BatchView& batch) const override {
+  std::shared_ptr<const std::vector<Index>> of(const BatchView& batch) const override {
     check_simulated_batch(problem_, sampling_, batch, records_);
-    return *drawn_.of(RangeKey(batch.begin(), batch.size()),
-                      [&] { return counts_in(batch.begin(), batch.size()); });
+    return drawn_.of(RangeKey(batch.begin(), batch.size()),
+                     [&] { return counts_in(batch.begin(), batch.size()); });
   }
 
  private:
@@ -61,23 +60,6 @@ class SimulatedValues final : public Multiplicity {
   RecordSampling sampling_;
   std::uint64_t data_seed_;
   Last<RangeKey, std::vector<Index>> drawn_;
-};
-
-class SumsOfValues final : public AnsweredBy<SimulatedSums> {
- public:
-  SumsOfValues(std::unique_ptr<const ClippedSums> of_columns,
-               std::unique_ptr<const Multiplicity> multiplicity)
-      : AnsweredBy(std::move(of_columns)), multiplicity_(std::move(multiplicity)) {}
-
-  Index size() const override { return multiplicity_->size(); }
-
- private:
-  Members members_of(const BatchView& batch) const override {
-    return {BatchView(0, sums().table().columns()),
-            std::make_shared<const std::vector<Index>>(multiplicity_->of(batch))};
-  }
-
-  std::unique_ptr<const Multiplicity> multiplicity_;
 };
 
 std::vector<std::int32_t> drawn_list(const FiniteLaw& law,
@@ -120,12 +102,12 @@ DrawnValues draw_values(std::string problem,
   DrawnValues drawn;
   if (simulated(sampling))
     drawn.simulated =
-        std::make_unique<SimulatedValues>(std::move(problem), law, records, sampling, data_seed);
+        std::make_shared<SimulatedValues>(std::move(problem), law, records, sampling, data_seed);
   else
     drawn.list = drawn_list(law, records, sampling, data_seed);
   if (sampling == RecordSampling::stream) return drawn;
   if (drawn.simulated) {
-    drawn.counts = drawn.simulated->of(BatchView(0, records));
+    drawn.counts = *drawn.simulated->of(BatchView(0, records));
   } else {
     drawn.counts.resize(static_cast<std::size_t>(law.values()));
     for (const std::int32_t value : drawn.list) ++drawn.counts[static_cast<std::size_t>(value)];
@@ -144,22 +126,15 @@ Vector shares(const std::vector<Index>& counts, Index n) {
   return made;
 }
 
-std::unique_ptr<const SimulatedSums> sums_of_values(
-    std::unique_ptr<const ClippedSums> of_columns,
-    std::unique_ptr<const Multiplicity> multiplicity) {
-  return std::make_unique<SumsOfValues>(std::move(of_columns), std::move(multiplicity));
-}
-
 void set_records(std::unique_ptr<const KindLoss> loss,
                  std::shared_ptr<const RecordColumns> values,
                  DrawnValues drawn,
                  Problem& problem) {
-  if (!drawn.simulated)
-    problem.records = admit(std::move(loss), RecordTable(std::move(values), std::move(drawn.list)));
+  if (drawn.simulated)
+    problem.simulated =
+        simulate(std::move(loss), RecordTable(std::move(values)), std::move(drawn.simulated));
   else
-    problem.simulated = sums_of_values(
-        std::make_unique<const KindSums>(std::move(loss), RecordTable(std::move(values))),
-        std::move(drawn.simulated));
+    problem.records = admit(std::move(loss), RecordTable(std::move(values), std::move(drawn.list)));
 }
 
 }  // namespace dpsosp

@@ -7,8 +7,8 @@
 #include "dpsosp/core/stream.hpp"
 #include "dpsosp/problems/glm.hpp"
 #include "dpsosp/problems/last.hpp"
-#include "dpsosp/trusted/private_records.hpp"
-#include "dpsosp/trusted/row_sums.hpp"
+#include "dpsosp/trusted/admit.hpp"
+#include "dpsosp/trusted/simulate.hpp"
 
 namespace dpsosp {
 namespace {
@@ -53,45 +53,39 @@ RowLoss row_loss(const GlmModel& model) {
   return made;
 }
 
-/// How often each of K atoms occurs in a batch is multinomial, so that a sum costs K records
-/// whatever the batch, and every record is still clipped on its own.
-class GlmAtomSums final : public AnsweredBy<SimulatedSums> {
+/// Multinomial, so that a sum costs K records whatever the batch, and every record is still clipped
+/// on its own.
+class AtomCounts final : public Multiplicity {
  public:
-  GlmAtomSums(std::string problem, std::unique_ptr<const ClippedSums> atoms, GlmSupport support)
-      : AnsweredBy(std::move(atoms)), problem_(std::move(problem)), support_(support) {}
+  AtomCounts(std::string problem, Index atoms, const GlmSupport& support)
+      : problem_(std::move(problem)), atoms_(atoms), support_(support) {}
 
   Index size() const override { return support_.records; }
-  std::unique_ptr<const SimulatedSums> projected(const Matrix& map, double cap) const override {
-    return std::make_unique<GlmAtomSums>(problem_, sums().projected(map, cap), support_);
+  std::shared_ptr<const std::vector<Index>> of(const BatchView& batch) const override {
+    check_simulated_batch(problem_, support_.sampling, batch, support_.records);
+    return drawn_.of(RangeKey(batch.begin(), batch.size()), [&] {
+      return atom_counts(atoms_, support_.data_seed, batch.begin(), batch.size());
+    });
   }
 
  private:
-  Members members_of(const BatchView& batch) const override {
-    check_simulated_batch(problem_, support_.sampling, batch, support_.records);
-    const Index atoms = sums().table().size();
-    return {BatchView(0, atoms), drawn_.of(RangeKey(batch.begin(), batch.size()), [&] {
-              return atom_counts(atoms, support_.data_seed, batch.begin(), batch.size());
-            })};
-  }
-
   std::string problem_;
+  Index atoms_;
   GlmSupport support_;
   Last<RangeKey, std::vector<Index>> drawn_;
 };
 
 }  // namespace
 
-std::unique_ptr<const Records> glm_records(GlmModel model, std::shared_ptr<const GlmData> data) {
+std::unique_ptr<const AnyRecords> glm_records(GlmModel model, std::shared_ptr<const GlmData> data) {
   return admit(row_loss(model), RecordTable(std::move(data)));
 }
 
 std::unique_ptr<const SimulatedSums> glm_atom_sums(GlmModel model,
                                                    std::shared_ptr<const GlmData> atoms,
                                                    const GlmSupport& support) {
-  return std::make_unique<GlmAtomSums>(
-      model.problem,
-      std::make_unique<RowSums>(row_loss(model), RecordTable(std::move(atoms))),
-      support);
+  auto counts = std::make_shared<AtomCounts>(model.problem, atoms->labels.size(), support);
+  return simulate(row_loss(model), RecordTable(std::move(atoms)), std::move(counts));
 }
 
 std::vector<Index> atom_counts(Index atoms, std::uint64_t data_seed, Index begin, Index size) {

@@ -8,7 +8,7 @@
 #include "bump.hpp"
 #include "dpsosp/core/stream.hpp"
 #include "dpsosp/problems/problem.hpp"
-#include "dpsosp/trusted/private_records.hpp"
+#include "dpsosp/trusted/admit.hpp"
 
 namespace dpsosp {
 namespace {
@@ -38,52 +38,13 @@ class SimulatedFlips final : public SimulatedSums {
   Index size() const override { return coins_.records; }
   bool has_second_order() const override { return true; }
 
-  ClipReport add_gradients(const Point& point,
-                           Block block,
-                           const BatchView& batch,
-                           double limit,
-                           VectorRef out) const override {
-    check_minimisation("coins", block);
-    return add(loss_.gradients(point, nullptr), batch, limit, out);
-  }
-  ClipReport add_gradient_differences(const Point& point,
-                                      const Point& previous,
-                                      Block block,
-                                      const BatchView& batch,
-                                      double limit,
-                                      VectorRef out) const override {
-    check_minimisation("coins", block);
-    return add(loss_.gradients(point, &previous), batch, limit, out);
-  }
-  ClipReport add_loss_differences(const Point& point,
-                                  const Point& centre,
-                                  const BatchView& batch,
-                                  double limit,
-                                  double& out) const override {
-    return add(loss_.losses(point, centre), batch, limit, Eigen::Map<Vector>(&out, 1));
-  }
-  ClipReport add_hessian_products(const Point& point,
-                                  ConstVectorRef v,
-                                  const BatchView& batch,
-                                  double limit,
-                                  VectorRef out) const override {
-    return add(loss_.products(point, nullptr, v), batch, limit, out);
-  }
-  ClipReport add_hessian_difference_products(const Point& point,
-                                             const Point& previous,
-                                             ConstVectorRef v,
-                                             const BatchView& batch,
-                                             double limit,
-                                             VectorRef out) const override {
-    return add(loss_.products(point, &previous, v), batch, limit, out);
-  }
-
- private:
-  ClipReport add(const KindShares& shares,
+  ClipReport add(const Summand& s,
                  const BatchView& batch,
                  double limit,
-                 VectorRef out) const {
+                 VectorRef out) const override {
+    check_minimisation("coins", s.block);
     check_simulated_batch("coins", coins_.sampling, batch, coins_.records);
+    const KindShares shares = shares_of(s);
     check_simulated_limit("coins",
                           shares.bounds.size() > 0 ? shares.bounds.maxCoeff()
                                                    : shares.vectors.colwise().norm().maxCoeff(),
@@ -94,6 +55,21 @@ class SimulatedFlips final : public SimulatedSums {
              shares.vectors.col(Index{1} << b);
     out += sum;
     return {};
+  }
+
+ private:
+  KindShares shares_of(const Summand& s) const {
+    switch (s.kind) {
+      case Summand::Kind::gradient:
+        return loss_.gradients(s.point, s.before());
+      case Summand::Kind::loss:
+        return loss_.losses(s.point, *s.previous);
+      case Summand::Kind::hessian_product:
+        return loss_.products(s.point, s.before(), s.v);
+      case Summand::Kind::coordinate_loss:
+        break;
+    }
+    refuse(s);
   }
 
   CoinLoss loss_;
@@ -188,7 +164,7 @@ KindShares CoinLoss::products(const Point& point, const Point* previous, ConstVe
   return made;
 }
 
-std::unique_ptr<const Records> coin_records(const CoinCells& cells, Matrix tails) {
+std::unique_ptr<const AnyRecords> coin_records(const CoinCells& cells, Matrix tails) {
   Vector labels = Vector::Zero(tails.cols());
   return admit(std::make_unique<const CoinLoss>(cells),
                RecordTable(RecordColumns{std::move(tails), std::move(labels)}));

@@ -48,7 +48,7 @@ class CoinLoss final : public KindLoss {
 };
 
 /// \param tails  k × n, 1 − z_j of a record in a column
-std::unique_ptr<const Records> coin_records(const CoinCells& cells, Matrix tails);
+std::unique_ptr<const AnyRecords> coin_records(const CoinCells& cells, Matrix tails);
 
 /// Records of which only sums exist: the tails of coin j among the records of a range are
 /// Bin(size, 1 − p_j), independent over coins and over disjoint ranges, and the same whenever the

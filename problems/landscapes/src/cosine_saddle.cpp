@@ -11,7 +11,7 @@
 #include "dpsosp/core/stream.hpp"
 #include "dpsosp/problems/coordinate_sum.hpp"
 #include "dpsosp/problems/last.hpp"
-#include "dpsosp/trusted/private_records.hpp"
+#include "dpsosp/trusted/admit.hpp"
 
 namespace dpsosp {
 
@@ -146,108 +146,61 @@ class SimulatedSigns final : public SimulatedSums {
     });
   }
 
-  ClipReport add_gradients(const Point& point,
-                           Block block,
-                           const BatchView& batch,
-                           double limit,
-                           VectorRef out) const override {
-    return sum(record_.gradient(point.x), block, batch, limit, out);
-  }
-  ClipReport add_gradient_differences(const Point& point,
-                                      const Point& previous,
-                                      Block block,
-                                      const BatchView& batch,
-                                      double limit,
-                                      VectorRef out) const override {
-    return sum(record_.gradient(point.x, previous.x), block, batch, limit, out);
-  }
-  ClipReport add_loss_differences(const Point& point,
-                                  const Point& centre,
-                                  const BatchView& batch,
-                                  double limit,
-                                  double& out) const override {
-    const auto [evens, odd] = record_.loss(point.x, centre.x);
-    const double even = evens.sum();
-    const auto signs = checked_signs(batch);
-    const double weight = check_simulated_limit("cosine-saddle",
-                                                std::abs(even) + odd.lpNorm<1>(),
-                                                limit,
-                                                record_.a * static_cast<double>(odd.size()));
-    out += weight * (static_cast<double>(batch.size()) * even - odd.dot(*signs));
+  ClipReport add(const Summand& s,
+                 const BatchView& batch,
+                 double limit,
+                 VectorRef out) const override {
+    check_minimisation("cosine-saddle", s.block);
+    check_simulated_batch("cosine-saddle", sampling_, batch, spec_.records);
+    const auto drawn = sum_of_signs(batch.begin(), batch.size());
+    const Vector& signs = *drawn;
+    const auto n = static_cast<double>(batch.size());
+    const auto weight = [&](double bound, double rounded) {
+      return check_simulated_limit("cosine-saddle", bound, limit, record_.a * rounded);
+    };
+    switch (s.kind) {
+      case Summand::Kind::gradient: {
+        const auto [even, odd] =
+            s.previous ? record_.gradient(s.point.x, s.previous->x) : record_.gradient(s.point.x);
+        const double w = weight((even.cwiseAbs() + odd.cwiseAbs()).norm(),
+                                std::sqrt(static_cast<double>(even.size())));
+        out += w * (n * even - signs.cwiseProduct(odd));
+        return {};
+      }
+      case Summand::Kind::loss: {
+        const auto [evens, odd] = record_.loss(s.point.x, s.previous->x);
+        const double even = evens.sum();
+        const double w = weight(std::abs(even) + odd.lpNorm<1>(), static_cast<double>(odd.size()));
+        out[0] += w * (n * even - odd.dot(signs));
+        return {};
+      }
+      case Summand::Kind::coordinate_loss: {
+        const Index plus = (batch.size() + static_cast<Index>(signs[s.coordinate])) / 2;
+        const std::array<CountedValue, 2> records{{{-1.0, batch.size() - plus}, {1.0, plus}}};
+        const CosineRecord::Parts term = record_.term(s.v, s.centre);
+        return clamped_coordinate_sum(records, s.v, s.centre, limit, out, [&](double z) -> Vector {
+          return term.even + z * term.odd;
+        });
+      }
+      case Summand::Kind::hessian_product:
+        break;
+    }
+    // Σ of (even − z_i ∘ odd) ∘ v, weighed by the largest entry of the diagonal
+    const auto [even, odd] =
+        s.previous ? record_.diagonal(s.point.x, s.previous->x) : record_.diagonal(s.point.x);
+    const double w = weight((even.cwiseAbs() + odd.cwiseAbs()).maxCoeff(), 1.0);
+    out += w * (n * even - signs.cwiseProduct(odd)).cwiseProduct(s.v);
     return {};
-  }
-  ClipReport add_coordinate_loss_differences(Index j,
-                                             ConstVectorRef values,
-                                             double centre,
-                                             const BatchView& batch,
-                                             double limit,
-                                             VectorRef out) const override {
-    const Index plus = (batch.size() + static_cast<Index>((*checked_signs(batch))[j])) / 2;
-    const std::array<CountedValue, 2> records{{{-1.0, batch.size() - plus}, {1.0, plus}}};
-    const CosineRecord::Parts term = record_.term(values, centre);
-    return clamped_coordinate_sum(records, values, centre, limit, out, [&](double z) -> Vector {
-      return term.even + z * term.odd;
-    });
-  }
-  ClipReport add_hessian_products(const Point& point,
-                                  ConstVectorRef v,
-                                  const BatchView& batch,
-                                  double limit,
-                                  VectorRef out) const override {
-    return sum_diagonals(record_.diagonal(point.x), v, batch, limit, out);
-  }
-  ClipReport add_hessian_difference_products(const Point& point,
-                                             const Point& previous,
-                                             ConstVectorRef v,
-                                             const BatchView& batch,
-                                             double limit,
-                                             VectorRef out) const override {
-    return sum_diagonals(record_.diagonal(point.x, previous.x), v, batch, limit, out);
   }
 
  private:
-  std::shared_ptr<const Vector> checked_signs(const BatchView& batch) const {
-    check_simulated_batch("cosine-saddle", sampling_, batch, spec_.records);
-    return sum_of_signs(batch.begin(), batch.size());
-  }
-  ClipReport sum(const CosineRecord::Parts& parts,
-                 Block block,
-                 const BatchView& batch,
-                 double limit,
-                 VectorRef out) const {
-    check_minimisation("cosine-saddle", block);
-    const auto& [even, odd] = parts;
-    const auto signs = checked_signs(batch);
-    const double weight =
-        check_simulated_limit("cosine-saddle",
-                              (even.cwiseAbs() + odd.cwiseAbs()).norm(),
-                              limit,
-                              record_.a * std::sqrt(static_cast<double>(even.size())));
-    out += weight * (static_cast<double>(batch.size()) * even - signs->cwiseProduct(odd));
-    return {};
-  }
-  /// Σ of (even − z_i ∘ odd) ∘ v, weighed by the largest entry of the diagonal.
-  ClipReport sum_diagonals(const CosineRecord::Parts& parts,
-                           ConstVectorRef v,
-                           const BatchView& batch,
-                           double limit,
-                           VectorRef out) const {
-    const auto& [even, odd] = parts;
-    const auto signs = checked_signs(batch);
-    const double weight = check_simulated_limit(
-        "cosine-saddle", (even.cwiseAbs() + odd.cwiseAbs()).maxCoeff(), limit, record_.a);
-    out += weight *
-           (static_cast<double>(batch.size()) * even - signs->cwiseProduct(odd)).cwiseProduct(v);
-    return {};
-  }
-
   CosineRecord record_;
   RecordSampling sampling_;
   InstanceSpec spec_;
   Last<RangeKey, Vector> drawn_;
 };
 
-std::unique_ptr<const Records> cosine_saddle_records(const CosineRecord& record, Matrix signs) {
+std::unique_ptr<const AnyRecords> cosine_saddle_records(const CosineRecord& record, Matrix signs) {
   const Vector labels = Vector::Zero(signs.cols());
   return admit<CosineSaddleLoss>(record, RecordTable({std::move(signs), labels}));
 }

@@ -14,8 +14,8 @@
 #include "dpsosp/problems/diagonal_objective.hpp"
 #include "dpsosp/problems/last.hpp"
 #include "dpsosp/problems/problem.hpp"
+#include "dpsosp/trusted/admit.hpp"
 #include "dpsosp/trusted/clip.hpp"
-#include "dpsosp/trusted/private_records.hpp"
 
 namespace dpsosp {
 namespace {
@@ -65,84 +65,60 @@ class SimulatedTilts final : public SimulatedSums {
 
   Index size() const override { return spec_.records; }
 
-  ClipReport add_gradients(const Point& point,
-                           Block block,
-                           const BatchView& batch,
-                           double limit,
-                           VectorRef out) const override {
-    check_batch(block, batch);
-    const Vector common = gradient(point);
-    const double tilt = spec_.entry * std::sqrt(static_cast<double>(common.size()));
-    check_simulated_limit(spec_.problem, common.norm() + tilt, limit);
-    out += static_cast<double>(batch.size()) * common + sum_of_tilts(batch.begin(), batch.size());
-    return {};
-  }
-
-  ClipReport add_gradient_differences(const Point& point,
-                                      const Point& previous,
-                                      Block block,
-                                      const BatchView& batch,
-                                      double limit,
-                                      VectorRef out) const override {
-    check_batch(block, batch);
-    const Vector difference = gradient(point) - gradient(previous);
-    return add_common(difference, difference.norm(), batch, limit, out);
-  }
-
-  ClipReport add_loss_differences(const Point& point,
-                                  const Point& centre,
-                                  const BatchView& batch,
-                                  double limit,
-                                  double& out) const override {
-    check_batch(Block::x, batch);
-    const double common = common_.value(point.x) - common_.value(centre.x);
-    const Vector move = point.x - centre.x;
-    const double weight = check_simulated_limit(
-        spec_.problem, std::abs(common) + spec_.entry * move.lpNorm<1>(), limit, 1.0);
-    out += weight * (static_cast<double>(batch.size()) * common +
-                     sum_of_tilts(batch.begin(), batch.size()).dot(move));
-    return {};
-  }
-
   bool separable() const override { return common_.separable(); }
-
-  ClipReport add_coordinate_loss_differences(Index j,
-                                             ConstVectorRef values,
-                                             double centre,
-                                             const BatchView& batch,
-                                             double limit,
-                                             VectorRef out) const override {
-    check_batch(Block::x, batch);
-    if (!separable())
-      return SimulatedSums::add_coordinate_loss_differences(j, values, centre, batch, limit, out);
-    const double at_centre = common_.coordinate_value(j, centre);
-    const Vector risen = values.unaryExpr(
-        [&](double value) { return common_.coordinate_value(j, value) - at_centre; });
-    const Index plus = (*positive_tilts(batch.begin(), batch.size()))[j];
-    const std::array<CountedValue, 2> tilts{
-        {{-spec_.entry, batch.size() - plus}, {spec_.entry, plus}}};
-    return clamped_coordinate_sum(tilts, values, centre, limit, out, [&](double z) -> Vector {
-      return risen.array() + z * (values.array() - centre);
-    });
-  }
-
   bool has_second_order() const override { return common_.has_hessian_bound(); }
 
-  ClipReport add_hessian_products(const Point& point,
-                                  ConstVectorRef v,
-                                  const BatchView& batch,
-                                  double limit,
-                                  VectorRef out) const override {
-    return add_products(point, nullptr, v, batch, limit, out);
-  }
-
-  ClipReport add_hessian_difference_products(const Point& point,
-                                             const Point& previous,
-                                             ConstVectorRef v,
-                                             const BatchView& batch,
-                                             double limit,
-                                             VectorRef out) const override {
-    return add_products(point, &previous, v, batch, limit, out);
+  ClipReport add(const Summand& s,
+                 const BatchView& batch,
+                 double limit,
+                 VectorRef out) const override {
+    check_minimisation(spec_.problem, s.block);
+    check_simulated_batch(spec_.problem, spec_.sampling, batch, spec_.records);
+    const auto n = static_cast<double>(batch.size());
+    Vector common(spec_.landscape->dimension());
+    switch (s.kind) {
+      case Summand::Kind::gradient:
+        common_.gradient(s.point.x, common);
+        if (s.previous) {
+          Vector before(common.size());
+          common_.gradient(s.previous->x, before);
+          common -= before;
+          return add_common(common, common.norm(), batch, limit, out);
+        }
+        check_simulated_limit(
+            spec_.problem,
+            common.norm() + spec_.entry * std::sqrt(static_cast<double>(common.size())),
+            limit);
+        out += n * common + sum_of_tilts(batch.begin(), batch.size());
+        return {};
+      case Summand::Kind::loss: {
+        const double rise = common_.value(s.point.x) - common_.value(s.previous->x);
+        const Vector move = s.point.x - s.previous->x;
+        const double weight = check_simulated_limit(
+            spec_.problem, std::abs(rise) + spec_.entry * move.lpNorm<1>(), limit, 1.0);
+        out[0] += weight * (n * rise + sum_of_tilts(batch.begin(), batch.size()).dot(move));
+        return {};
+      }
+      case Summand::Kind::coordinate_loss: {
+        if (!separable()) refuse(s);
+        const Index j = s.coordinate;
+        const double at_centre = common_.coordinate_value(j, s.centre);
+        const Vector risen = s.v.unaryExpr(
+            [&](double value) { return common_.coordinate_value(j, value) - at_centre; });
+        const Index plus = (*positive_tilts(batch.begin(), batch.size()))[j];
+        const std::array<CountedValue, 2> tilts{
+            {{-spec_.entry, batch.size() - plus}, {spec_.entry, plus}}};
+        return clamped_coordinate_sum(tilts, s.v, s.centre, limit, out, [&](double z) -> Vector {
+          return risen.array() + z * (s.v.array() - s.centre);
+        });
+      }
+      case Summand::Kind::hessian_product:
+        break;
+    }
+    if (!has_second_order())
+      throw InputError(fmt::format("{}: no bound of the Hessian is known", spec_.problem));
+    common_.hessian_product(s.point, s.before(), s.v, common);
+    return add_common(common, common_.hessian_bound(s.point, s.before()), batch, limit, out);
   }
 
   Vector sum_of_tilts(Index begin, Index size) const {
@@ -165,26 +141,6 @@ class SimulatedTilts final : public SimulatedSums {
     });
   }
 
-  Vector gradient(const Point& point) const {
-    Vector g(point.x.size());
-    common_.gradient(point.x, g);
-    return g;
-  }
-
-  ClipReport add_products(const Point& point,
-                          const Point* previous,
-                          ConstVectorRef v,
-                          const BatchView& batch,
-                          double limit,
-                          VectorRef out) const {
-    check_batch(Block::x, batch);
-    if (!has_second_order())
-      throw InputError(fmt::format("{}: no bound of the Hessian is known", spec_.problem));
-    Vector product(v.size());
-    common_.hessian_product(point, previous, v, product);
-    return add_common(product, common_.hessian_bound(point, previous), batch, limit, out);
-  }
-
   /// Every record contributes the same vector, weighed by the same bound.
   static ClipReport add_common(const Vector& contribution,
                                double bound,
@@ -194,11 +150,6 @@ class SimulatedTilts final : public SimulatedSums {
     ClipReport report;
     out += clip_weight(report, bound, limit, batch.size()) * contribution;
     return report;
-  }
-
-  void check_batch(Block block, const BatchView& batch) const {
-    check_minimisation(spec_.problem, block);
-    check_simulated_batch(spec_.problem, spec_.sampling, batch, spec_.records);
   }
 
   LinearRecordsSpec spec_;
@@ -224,10 +175,10 @@ Matrix draw_tilts(const LinearRecordsSpec& spec) {
 
 }  // namespace
 
-std::unique_ptr<const Records> linear_records(std::string problem,
-                                              std::shared_ptr<const Objective> landscape,
-                                              CurvatureBounds curvature,
-                                              Matrix tilts) {
+std::unique_ptr<const AnyRecords> linear_records(std::string problem,
+                                                 std::shared_ptr<const Objective> landscape,
+                                                 CurvatureBounds curvature,
+                                                 Matrix tilts) {
   const Index n = tilts.cols();
   return admit({.problem = std::move(problem),
                 .common = std::make_shared<LandscapeLoss>(std::move(landscape), curvature),

@@ -30,16 +30,16 @@ struct LinearRecordsSpec {
 };
 
 struct LinearRecordsMade {
-  std::unique_ptr<const Records> records;          ///< null where their sums are simulated
+  std::unique_ptr<const AnyRecords> records;       ///< null where their sums are simulated
   std::unique_ptr<const SimulatedSums> simulated;  ///< null where there are records
   Vector mean;                                     ///< z̄ ∈ R^d; empty under `stream`
 };
 LinearRecordsMade make_linear_records(const LinearRecordsSpec& spec);
 
 /// Records given by their z, the columns of `tilts` (d × n).
-std::unique_ptr<const Records> linear_records(std::string problem,
-                                              std::shared_ptr<const Objective> landscape,
-                                              CurvatureBounds curvature,
-                                              Matrix tilts);
+std::unique_ptr<const AnyRecords> linear_records(std::string problem,
+                                                 std::shared_ptr<const Objective> landscape,
+                                                 CurvatureBounds curvature,
+                                                 Matrix tilts);
 
 }  // namespace dpsosp

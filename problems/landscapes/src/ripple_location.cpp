@@ -12,7 +12,7 @@
 #include "dpsosp/core/stream.hpp"
 #include "dpsosp/problems/coordinate_sum.hpp"
 #include "dpsosp/problems/last.hpp"
-#include "dpsosp/trusted/private_records.hpp"
+#include "dpsosp/trusted/admit.hpp"
 #include "ripple_objective.hpp"
 
 namespace dpsosp {
@@ -141,89 +141,51 @@ class SimulatedRipples final : public SimulatedSums {
     });
   }
 
-  ClipReport add_gradients(const Point& point,
-                           Block block,
-                           const BatchView& batch,
-                           double limit,
-                           VectorRef out) const override {
-    return sum(tables_.slopes(point.x, nullptr), block, batch, limit, out);
-  }
-  ClipReport add_gradient_differences(const Point& point,
-                                      const Point& previous,
-                                      Block block,
-                                      const BatchView& batch,
-                                      double limit,
-                                      VectorRef out) const override {
-    return sum(tables_.slopes(point.x, &previous), block, batch, limit, out);
-  }
-  ClipReport add_loss_differences(const Point& point,
-                                  const Point& centre,
-                                  const BatchView& batch,
-                                  double limit,
-                                  double& out) const override {
-    const Matrix table = tables_.loss_differences(point.x, centre.x);
-    const double bound =
-        std::max(table.colwise().maxCoeff().sum(), -table.colwise().minCoeff().sum());
-    out += totals(table, batch, bound, limit).sum();
-    return {};
-  }
-  ClipReport add_coordinate_loss_differences(Index j,
-                                             ConstVectorRef values,
-                                             double centre,
-                                             const BatchView& batch,
-                                             double limit,
-                                             VectorRef out) const override {
+  ClipReport add(const Summand& s,
+                 const BatchView& batch,
+                 double limit,
+                 VectorRef out) const override {
+    check_minimisation(family_name, s.block);
     check_simulated_batch(family_name, sampling_, batch, spec_.records);
-    const Eigen::Vector3d count = counts(batch.begin(), batch.size())->col(j);
-    std::array<CountedValue, 3> records;
-    for (Index k = 0; k < 3; ++k)
-      records[static_cast<std::size_t>(k)] = {static_cast<double>(k - 1),
-                                              static_cast<Index>(count[k])};
-    return clamped_coordinate_sum(records, values, centre, limit, out, [&](double z) {
-      return tables_.term(values, centre, z);
-    });
-  }
-  ClipReport add_hessian_products(const Point& point,
-                                  ConstVectorRef v,
-                                  const BatchView& batch,
-                                  double limit,
-                                  VectorRef out) const override {
-    return sum_diagonals(tables_.curvatures(point.x, nullptr), v, batch, limit, out);
-  }
-  ClipReport add_hessian_difference_products(const Point& point,
-                                             const Point& previous,
-                                             ConstVectorRef v,
-                                             const BatchView& batch,
-                                             double limit,
-                                             VectorRef out) const override {
-    return sum_diagonals(tables_.curvatures(point.x, &previous), v, batch, limit, out);
+    const auto drawn = counts(batch.begin(), batch.size());
+    const Matrix& count = *drawn;
+    /// Σ_i of the records' entries of the table, where no contribution exceeds `bound`.
+    const auto totals = [&](const Matrix& table, double bound) -> Vector {
+      constexpr double rounding_scale = 8;  // above the gradient's and the Hessian's entries
+      const double weight = check_simulated_limit(family_name, bound, limit, rounding_scale);
+      return weight * table.cwiseProduct(count).colwise().sum();
+    };
+    switch (s.kind) {
+      case Summand::Kind::gradient: {
+        const Matrix slopes = tables_.slopes(s.point.x, s.before());
+        out += totals(slopes, slopes.cwiseAbs().colwise().maxCoeff().norm());
+        return {};
+      }
+      case Summand::Kind::loss: {
+        const Matrix table = tables_.loss_differences(s.point.x, s.previous->x);
+        const double bound =
+            std::max(table.colwise().maxCoeff().sum(), -table.colwise().minCoeff().sum());
+        out[0] += totals(table, bound).sum();
+        return {};
+      }
+      case Summand::Kind::coordinate_loss: {
+        std::array<CountedValue, 3> records;
+        for (Index k = 0; k < 3; ++k)
+          records[static_cast<std::size_t>(k)] = {static_cast<double>(k - 1),
+                                                  static_cast<Index>(count(k, s.coordinate))};
+        return clamped_coordinate_sum(records, s.v, s.centre, limit, out, [&](double z) {
+          return tables_.term(s.v, s.centre, z);
+        });
+      }
+      case Summand::Kind::hessian_product:
+        break;
+    }
+    const Matrix curvatures = tables_.curvatures(s.point.x, s.before());
+    out += totals(curvatures, curvatures.cwiseAbs().maxCoeff()).cwiseProduct(s.v);
+    return {};
   }
 
  private:
-  ClipReport sum(
-      const Matrix& table, Block block, const BatchView& batch, double limit, VectorRef out) const {
-    check_minimisation(family_name, block);
-    out += totals(table, batch, table.cwiseAbs().colwise().maxCoeff().norm(), limit);
-    return {};
-  }
-  ClipReport sum_diagonals(const Matrix& table,
-                           ConstVectorRef v,
-                           const BatchView& batch,
-                           double limit,
-                           VectorRef out) const {
-    out += totals(table, batch, table.cwiseAbs().maxCoeff(), limit).cwiseProduct(v);
-    return {};
-  }
-
-  static constexpr double rounding_scale = 8;  // above the gradient's and the Hessian's entries
-
-  /// Σ_i of the records' entries of the table, where no record's contribution exceeds `bound`.
-  Vector totals(const Matrix& table, const BatchView& batch, double bound, double limit) const {
-    check_simulated_batch(family_name, sampling_, batch, spec_.records);
-    const double weight = check_simulated_limit(family_name, bound, limit, rounding_scale);
-    return weight * table.cwiseProduct(*counts(batch.begin(), batch.size())).colwise().sum();
-  }
-
   RippleTables tables_;
   Matrix law_;
   RecordSampling sampling_;
@@ -269,7 +231,7 @@ Matrix corner_values(Index d) {
   return corners;
 }
 
-std::unique_ptr<const Records> ripple_records(const RippleTables& tables, Matrix values) {
+std::unique_ptr<const AnyRecords> ripple_records(const RippleTables& tables, Matrix values) {
   const Vector labels = Vector::Zero(values.cols());
   return admit<RippleLoss>(tables, RecordTable({std::move(values), labels}));
 }

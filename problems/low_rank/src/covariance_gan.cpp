@@ -11,7 +11,7 @@
 #include "dpsosp/core/errors.hpp"
 #include "dpsosp/core/hypotenuse.hpp"
 #include "dpsosp/problems/fixed_dimension.hpp"
-#include "dpsosp/trusted/private_records.hpp"
+#include "dpsosp/trusted/admit.hpp"
 #include "low_rank.hpp"
 
 namespace dpsosp {
@@ -223,9 +223,9 @@ void CovarianceGan::draw(const InstanceSpec& spec, Problem& problem) const {
         extreme_samples(rows, std::sqrt(sample_squared(*this))), rank, strong_concavity);
 }
 
-std::unique_ptr<const Records> covariance_gan_records(Matrix samples,
-                                                      Index rank,
-                                                      double strong_concavity) {
+std::unique_ptr<const AnyRecords> covariance_gan_records(Matrix samples,
+                                                         Index rank,
+                                                         double strong_concavity) {
   const CovarianceGanLoss::Facts facts{samples.rows(), rank, strong_concavity};
   const Vector labels = Vector::Zero(samples.cols());
   return admit<CovarianceGanLoss>(facts, RecordTable({std::move(samples), labels}));

@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "dpsosp/core/stream.hpp"
-#include "dpsosp/trusted/private_records.hpp"
+#include "dpsosp/trusted/admit.hpp"
 
 namespace dpsosp {
 namespace {
@@ -188,93 +188,62 @@ class SimulatedEntries final : public SimulatedSums {
     return factored_objective(std::move(form));
   }
 
-  ClipReport add_gradients(const Point& point,
-                           Block block,
-                           const BatchView& batch,
-                           double limit,
-                           VectorRef out) const override {
-    check_minimisation(problem_name, block);
-    const auto total = checked_loss(batch, largest_gradient(point, nullptr), limit);
-    Vector sum(out.size());
-    total->gradient(point.x, sum);
-    out += sum;
-    return {};
-  }
-
-  ClipReport add_gradient_differences(const Point& point,
-                                      const Point& previous,
-                                      Block block,
-                                      const BatchView& batch,
-                                      double limit,
-                                      VectorRef out) const override {
-    check_minimisation(problem_name, block);
-    const auto total = checked_loss(batch, largest_gradient(point, &previous), limit);
-    Vector sum(out.size()), before(out.size());
-    total->gradient(point.x, sum);
-    total->gradient(previous.x, before);
-    out += sum - before;
-    return {};
-  }
-
-  ClipReport add_loss_differences(const Point& point,
-                                  const Point& centre,
-                                  const BatchView& batch,
-                                  double limit,
-                                  double& out) const override {
-    const BalanceTerm balance = shape_.balance_term();
-    const double common = balance.value(point.x) - balance.value(centre.x);
-    const Cells to(shape_, point.x), from(shape_, centre.x);
-    const double largest = over_records([&](Index a, Index b, double value) {
-      return std::abs(loss_difference(shape_, to, from, common, a, b, value));
-    });
-    const auto total = checked_loss(batch, largest, limit);
-    out += total->value(point.x) - total->value(centre.x);
-    return {};
-  }
-
-  ClipReport add_hessian_products(const Point& point,
-                                  ConstVectorRef v,
-                                  const BatchView& batch,
-                                  double limit,
-                                  VectorRef out) const override {
-    const Cells at(shape_, point.x);
-    const double largest = shape_.balance_term().curvature_bound(point.x) +
-                           over_records([&](Index a, Index b, double value) {
-                             return curvature_bound(shape_, at, a, b, value);
-                           });
-    const auto total = checked_loss(batch, largest, limit);
-    Vector sum(out.size());
-    total->hessian_product(point.x, v, sum);
-    out += sum;
-    return {};
-  }
-
-  ClipReport add_hessian_difference_products(const Point& point,
-                                             const Point& previous,
-                                             ConstVectorRef v,
-                                             const BatchView& batch,
-                                             double limit,
-                                             VectorRef out) const override {
-    const Cells to(shape_, point.x), from(shape_, previous.x);
-    const double largest = shape_.balance_term().curvature_change_bound(point.x, previous.x) +
-                           over_records([&](Index a, Index b, double) {
-                             return curvature_change_bound(shape_, to, from, a, b);
-                           });
-    const auto total = checked_loss(batch, largest, limit);
-    Vector sum(out.size()), before(out.size());
-    total->hessian_product(point.x, v, sum);
-    total->hessian_product(previous.x, v, before);
-    out += sum - before;
+  ClipReport add(const Summand& s,
+                 const BatchView& batch,
+                 double limit,
+                 VectorRef out) const override {
+    check_minimisation(problem_name, s.block);
+    check_simulated_batch(problem_name, sampling_, batch, spec_.records);
+    check_simulated_limit(problem_name, largest(s), limit);
+    const auto total = total_loss(batch.begin(), batch.size(), 1.0);
+    if (s.kind == Summand::Kind::loss) {
+      out[0] += total->value(s.point.x) - total->value(s.previous->x);
+      return {};
+    }
+    const auto sum_at = [&](const Point& at) {
+      Vector sum(out.size());
+      if (s.kind == Summand::Kind::gradient)
+        total->gradient(at.x, sum);
+      else
+        total->hessian_product(at.x, s.v, sum);
+      return sum;
+    };
+    if (s.previous)
+      out += sum_at(s.point) - sum_at(*s.previous);
+    else
+      out += sum_at(s.point);
     return {};
   }
 
  private:
-  std::unique_ptr<const Objective> checked_loss(const BatchView& batch,
-                                                double largest,
-                                                double limit) const {
-    check_simulated_batch(problem_name, sampling_, batch, spec_.records);
-    check_simulated_limit(problem_name, largest, limit);
-    return total_loss(batch.begin(), batch.size(), 1.0);
+  /// Contribution that there can be, or bound of one's Hessian.
+  double largest(const Summand& s) const {
+    const BalanceTerm balance = shape_.balance_term();
+    const Cells to(shape_, s.point.x);
+    switch (s.kind) {
+      case Summand::Kind::gradient:
+        return largest_gradient(s.point, s.before());
+      case Summand::Kind::loss: {
+        const double common = balance.value(s.point.x) - balance.value(s.previous->x);
+        const Cells from(shape_, s.previous->x);
+        return over_records([&](Index a, Index b, double value) {
+          return std::abs(loss_difference(shape_, to, from, common, a, b, value));
+        });
+      }
+      case Summand::Kind::coordinate_loss:
+        refuse(s);
+      case Summand::Kind::hessian_product:
+        break;
+    }
+    if (!s.previous)
+      return balance.curvature_bound(s.point.x) + over_records([&](Index a, Index b, double value) {
+               return curvature_bound(shape_, to, a, b, value);
+             });
+    const Cells from(shape_, s.previous->x);
+    return balance.curvature_change_bound(s.point.x, s.previous->x) +
+           over_records([&](Index a, Index b, double) {
+             return curvature_change_bound(shape_, to, from, a, b);
+           });
   }
 
   /// Largest of score(a, b, v) over every record that there can be.
@@ -325,7 +294,7 @@ SimulatedCompletion simulated_completion(const CompletionShape& shape,
   return {std::move(sums), std::move(empirical)};
 }
 
-std::unique_ptr<const Records> completion_records(CompletionData data) {
+std::unique_ptr<const AnyRecords> completion_records(CompletionData data) {
   RecordColumns records{Matrix(2, data.values.size()), std::move(data.values)};
   for (Index i = 0; i < records.labels.size(); ++i) {
     const Index cell = data.cells[static_cast<std::size_t>(i)];

@@ -6,7 +6,7 @@
 #include "dpsosp/core/factor_products.hpp"
 #include "dpsosp/core/rows.hpp"
 #include "dpsosp/problems/matrix_sensing.hpp"
-#include "dpsosp/trusted/private_records.hpp"
+#include "dpsosp/trusted/admit.hpp"
 
 namespace dpsosp {
 namespace {
@@ -81,7 +81,7 @@ struct MatrixSensingLoss {
 
 }  // namespace
 
-std::unique_ptr<const Records> matrix_sensing_records(
+std::unique_ptr<const AnyRecords> matrix_sensing_records(
     std::shared_ptr<const MatrixSensingData> data) {
   const MatrixSensingLoss::Facts facts{data->rows, data->cols, data->rank};
   return admit<MatrixSensingLoss>(facts, RecordTable(std::move(data)));

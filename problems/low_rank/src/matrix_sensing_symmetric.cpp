@@ -11,7 +11,7 @@
 #include "dpsosp/core/hypotenuse.hpp"
 #include "dpsosp/problems/fixed_dimension.hpp"
 #include "dpsosp/problems/matrix_sensing.hpp"
-#include "dpsosp/trusted/private_records.hpp"
+#include "dpsosp/trusted/admit.hpp"
 #include "low_rank.hpp"
 
 namespace dpsosp {
@@ -307,7 +307,7 @@ void MatrixSensingSymmetric::draw(const InstanceSpec& spec, Problem& problem) co
     problem.extremes = symmetric_sensing_records(extreme_data(rows, rank, sizes.norm, sizes.label));
 }
 
-std::unique_ptr<const Records> symmetric_sensing_records(SymmetricSensingData data) {
+std::unique_ptr<const AnyRecords> symmetric_sensing_records(SymmetricSensingData data) {
   const Index entries = data.rows * data.rows;
   RecordColumns records{std::move(data.measurements), std::move(data.labels)};
   records.features.conservativeResize(entries + 1, Eigen::NoChange);

@@ -8,7 +8,7 @@
 #include <fmt/format.h>
 
 #include "dpsosp/core/errors.hpp"
-#include "dpsosp/trusted/private_records.hpp"
+#include "dpsosp/trusted/admit.hpp"
 #include "phase_link.hpp"
 
 namespace dpsosp {
@@ -233,7 +233,7 @@ void PhaseRetrieval::draw(const InstanceSpec& spec, Problem& problem) const {
   problem.records = phase_records(std::move(data));
 }
 
-std::unique_ptr<const Records> phase_records(std::shared_ptr<const PhaseData> data) {
+std::unique_ptr<const AnyRecords> phase_records(std::shared_ptr<const PhaseData> data) {
   const PhaseRecordLoss::Facts facts{data->columns.features.rows(), link_of(*data)};
   return admit<PhaseRecordLoss>(facts, RecordTable({data, &data->columns}));
 }

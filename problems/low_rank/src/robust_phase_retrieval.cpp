@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "dpsosp/core/hypotenuse.hpp"
-#include "dpsosp/trusted/private_records.hpp"
+#include "dpsosp/trusted/admit.hpp"
 #include "phase_link.hpp"
 
 namespace dpsosp {
@@ -125,7 +125,7 @@ void RobustPhaseRetrieval::draw(const InstanceSpec& spec, Problem& problem) cons
   problem.records = admit<RobustPhaseLoss>({d}, RecordTable({data, &data->columns}));
 }
 
-std::unique_ptr<const Records> robust_phase_records(RecordColumns columns) {
+std::unique_ptr<const AnyRecords> robust_phase_records(RecordColumns columns) {
   const Index d = columns.features.rows();
   return admit<RobustPhaseLoss>({d}, RecordTable(std::move(columns)));
 }

@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "dpsosp/core/stream.hpp"
-#include "dpsosp/trusted/private_records.hpp"
+#include "dpsosp/trusted/admit.hpp"
 #include "quartic.hpp"
 
 namespace dpsosp {
@@ -150,8 +150,8 @@ double corner_of(const TensorIca& f) {
 
 }  // namespace
 
-std::unique_ptr<const Records> tensor_ica_records(TensorIcaLoss loss,
-                                                  std::shared_ptr<const RecordColumns> observed) {
+std::unique_ptr<const AnyRecords> tensor_ica_records(
+    TensorIcaLoss loss, std::shared_ptr<const RecordColumns> observed) {
   const Index d = observed->features.rows();
   return admit<IcaLoss>({d, loss}, RecordTable(std::move(observed)));
 }

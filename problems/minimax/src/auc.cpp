@@ -288,7 +288,7 @@ std::unique_ptr<const Objective> auc_value(std::shared_ptr<const AucData> data, 
   return std::make_unique<AucValue>(std::move(data), std::move(shares));
 }
 
-std::unique_ptr<const Records> auc_records(std::shared_ptr<const AucData> data) {
+std::unique_ptr<const AnyRecords> auc_records(std::shared_ptr<const AucData> data) {
   return admit<AucLoss>({data->features.rows(), data->prior},
                         RecordTable(std::shared_ptr<const RecordColumns>(data)));
 }

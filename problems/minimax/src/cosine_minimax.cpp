@@ -15,8 +15,8 @@
 #include "dpsosp/core/stream.hpp"
 #include "dpsosp/problems/fixed_dimension.hpp"
 #include "dpsosp/problems/last.hpp"
+#include "dpsosp/trusted/admit.hpp"
 #include "dpsosp/trusted/clip.hpp"
-#include "dpsosp/trusted/private_records.hpp"
 
 namespace dpsosp {
 namespace {
@@ -98,9 +98,9 @@ struct CosineMinimaxLoss {
   }
 };
 
-std::unique_ptr<const Records> cosine_minimax_records(CosineTerms terms,
-                                                      const Matrix& e,
-                                                      const Matrix& s) {
+std::unique_ptr<const AnyRecords> cosine_minimax_records(CosineTerms terms,
+                                                         const Matrix& e,
+                                                         const Matrix& s) {
   RecordColumns data{Matrix(s.rows() + e.rows(), e.cols()), Vector::Zero(e.cols())};
   data.features << s, e;
   return admit<CosineMinimaxLoss>(std::move(terms), RecordTable(std::move(data)));
@@ -114,41 +114,31 @@ class SimulatedTerms final : public SimulatedSums {
 
   Index size() const override { return spec_.records; }
 
-  ClipReport add_gradients(const Point& point,
-                           Block block,
-                           const BatchView& batch,
-                           double limit,
-                           VectorRef out) const override {
-    check_batch(batch);
-    const Vector common = terms_.common(point, nullptr, block);
+  ClipReport add(const Summand& s,
+                 const BatchView& batch,
+                 double limit,
+                 VectorRef out) const override {
+    check_simulated_batch("cosine-minimax", sampling_, batch, spec_.records);
+    if (s.kind != Summand::Kind::gradient) refuse(s);
+    const Vector common = terms_.common(s.point, s.before(), s.block);
+    ClipReport report;
+    if (s.previous) {  // the records cancel: every record's difference is the same vector
+      out += clip_weight(report, common.norm(), limit, batch.size()) * common;
+      return report;
+    }
     const auto drawn = sums(batch.begin(), batch.size());
-    const auto& [e, s] = *drawn;
     const auto count = static_cast<double>(batch.size());
     double squared_bound = 0;
-    if (block != Block::y) {
+    if (s.block != Block::y) {
       squared_bound += std::pow(common.head(terms_.d).norm() + 1, 2);
-      out.head(terms_.d) += count * common.head(terms_.d) + s;
+      out.head(terms_.d) += count * common.head(terms_.d) + drawn->second;
     }
-    if (block != Block::x) {
+    if (s.block != Block::x) {
       const Index m = terms_.c.size();
       squared_bound += std::pow(common.tail(m).norm() + 1, 2);
-      out.tail(m) += count * common.tail(m) + e;
+      out.tail(m) += count * common.tail(m) + drawn->first;
     }
     check_simulated_limit("cosine-minimax", std::sqrt(squared_bound), limit);
-    return {};
-  }
-
-  /// The records cancel: every record's difference is the same vector.
-  ClipReport add_gradient_differences(const Point& point,
-                                      const Point& previous,
-                                      Block block,
-                                      const BatchView& batch,
-                                      double limit,
-                                      VectorRef out) const override {
-    check_batch(batch);
-    const Vector difference = terms_.common(point, &previous, block);
-    ClipReport report;
-    out += clip_weight(report, difference.norm(), limit, batch.size()) * difference;
     return report;
   }
 
@@ -168,10 +158,6 @@ class SimulatedTerms final : public SimulatedSums {
   }
 
  private:
-  void check_batch(const BatchView& batch) const {
-    check_simulated_batch("cosine-minimax", sampling_, batch, spec_.records);
-  }
-
   CosineTerms terms_;
   RecordSampling sampling_;
   InstanceSpec spec_;

@@ -295,8 +295,8 @@ std::unique_ptr<const Objective> group_dro_value(std::shared_ptr<const GroupDroD
   return std::make_unique<GroupDroValue>(std::move(data), std::move(shares));
 }
 
-std::unique_ptr<const Records> group_dro_records(std::shared_ptr<const GroupDroData> data,
-                                                 std::vector<std::int32_t> values) {
+std::unique_ptr<const AnyRecords> group_dro_records(std::shared_ptr<const GroupDroData> data,
+                                                    std::vector<std::int32_t> values) {
   const Index n = std::ssize(values);
   return admit<GroupDroLoss>(dro_facts(*data, n), RecordTable(data, std::move(values)));
 }

@@ -1,4 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "dpsosp/trusted/records.hpp"
 
-dpsosp::Index look(const dpsosp::Records& records) { return records.size(); }
+dpsosp::Index look(const dpsosp::AnyRecords& records) { return records.size(); }

@@ -72,7 +72,7 @@ class AuditedCurator final : public Curator {
   /// \param auditor, log  outlive the curator and its children; the log is that of a run, so that
   ///   an effect of the log on the run would be seen
   AuditedCurator(const PublicFacts& facts,
-                 const Records& records,
+                 const AnyRecords& records,
                  const FilterRule& rule,
                  StreamKey key,
                  Auditor& auditor,

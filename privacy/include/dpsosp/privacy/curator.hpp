@@ -18,7 +18,7 @@
 namespace dpsosp {
 
 struct Departures;
-class Records;
+class AnyRecords;
 namespace door {
 class Curator;
 }
@@ -43,7 +43,7 @@ class DataExhausted : public Refused {
 enum class PrivacyLabel {
   enforced,     ///< clipping, noise and filter hold whatever the records are
   simulated,    ///< noise and filter as of `enforced`, on sums without records: nobody is at risk
-  conditional,  ///< rests on an assumption that nothing enforces (no clipping)
+  conditional,  ///< rests on an assumption that nothing enforces (no clipping, unchecked records)
   violated,     ///< the published noise does not give the published guarantee
   none,         ///< no privacy: no noise, or reference line
 };
@@ -117,7 +117,7 @@ class Curator {
   /// \param key             seed and run; purposes are set here
   /// \param clip_log        written, never read; may be null; outlives the curator
   Curator(const PublicFacts& facts,
-          const Records& records,
+          const AnyRecords& records,
           const FilterRule& rule,
           StreamKey key,
           ClipLog* clip_log = nullptr);

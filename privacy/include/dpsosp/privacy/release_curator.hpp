@@ -22,7 +22,7 @@ class ReleaseCurator final : public Curator {
   /// \param words  of the noise: SystemEntropy; anything else is for tests
   /// \throws InputError for another calibrator
   ReleaseCurator(const PublicFacts& facts,
-                 const Records& records,
+                 const AnyRecords& records,
                  const FilterRule& rule,
                  StreamKey key,
                  std::unique_ptr<WordSource> words,

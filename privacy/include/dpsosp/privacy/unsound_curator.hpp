@@ -27,7 +27,7 @@ class UnsoundCurator final : public Curator {
   using Departures = dpsosp::Departures;
 
   UnsoundCurator(const PublicFacts& facts,
-                 const Records& records,
+                 const AnyRecords& records,
                  StreamKey key,
                  const Departures& departures,
                  ClipLog* clip_log = nullptr);

@@ -56,7 +56,7 @@ class RecordTable {
   friend class DenseSums;
   friend class KindSums;
   friend class RowSums;
-  friend class PrivateRecords;
+  friend class Records;
 
   const double* column(Index i) const { return data_->features.data() + i * width(); }
   double label(Index i) const { return data_->labels[i]; }

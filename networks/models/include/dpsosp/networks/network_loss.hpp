@@ -33,7 +33,7 @@ Index records_a_chunk(const Network& network);
 /// Where the network mixes records, what stands for a record's gradient is its contribution, the
 /// part of the batch's gradient that passes through the record's own activations: the sum over a
 /// batch is the gradient, and a clip bounds no sensitivity (`separate`).
-class NetworkRecords final : public Records {
+class NetworkRecords final : public UncheckedRecords {
  public:
   NetworkRecords(std::shared_ptr<const Network> network,
                  std::shared_ptr<const Examples> examples,
@@ -41,28 +41,13 @@ class NetworkRecords final : public Records {
 
   Index size() const override { return examples_->size(); }
   bool separate() const override { return !network_->mixes_records(); }
-  ClipReport add_gradients(const Point& point,
-                           Block block,
-                           const BatchView& batch,
-                           double limit,
-                           VectorRef out) const override;
+  ClipReport add(const Summand& summand,
+                 const BatchView& batch,
+                 double limit,
+                 VectorRef out) const override;
   /// The norms of the last sum of gradients are kept, so that the count of longer ones after an
   /// unclipped sum costs nothing.
-  Index longer_gradients(const Point& point,
-                         Block block,
-                         const BatchView& batch,
-                         double limit) const override;
-  ClipReport add_gradient_differences(const Point& point,
-                                      const Point& previous,
-                                      Block block,
-                                      const BatchView& batch,
-                                      double limit,
-                                      VectorRef out) const override;
-  ClipReport add_loss_differences(const Point& point,
-                                  const Point& centre,
-                                  const BatchView& batch,
-                                  double limit,
-                                  double& out) const override;
+  Index longer(const Summand& summand, const BatchView& batch, double limit) const override;
 
   /// ‖∇f(x; z_i)‖ of every record of the batch, in its order.
   std::vector<double> norms(ConstVectorRef x, const BatchView& batch) const;
@@ -73,6 +58,12 @@ class NetworkRecords final : public Records {
     std::vector<Index> members;
     std::vector<double> values;
   };
+  using Members = std::vector<Index>;
+  ClipReport sum_gradients(ConstVectorRef x, Members members, double limit, VectorRef out) const;
+  ClipReport sum_differences(const Summand& summand,
+                             const Members& members,
+                             double limit,
+                             VectorRef out) const;
   /// Hands the norms of each chunk to `weigh`, which returns the records' weights; adds the
   /// weighted gradients to `sum` unless that is null.
   template <class Weigh>

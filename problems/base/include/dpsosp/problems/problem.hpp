@@ -52,7 +52,7 @@ std::optional<Slice> first_two_coordinates(std::string caption,
 /// Public facts, private records, and the objectives by which a result is judged.
 struct Problem {
   PublicFacts facts;
-  std::unique_ptr<const Records> records;          ///< null where their sums are simulated
+  std::unique_ptr<const AnyRecords> records;       ///< null where their sums are simulated
   std::unique_ptr<const SimulatedSums> simulated;  ///< null where there are records
   std::unique_ptr<const Objective> empirical;      ///< F, or Φ; null where records are a stream
   std::unique_ptr<const Objective> population;     ///< null where no exact form exists
@@ -61,7 +61,7 @@ struct Problem {
 
   /// Records at the extremes of what the proofs allow. They are no data; the search for violations
   /// starts with them. May be null.
-  std::unique_ptr<const Records> extremes;
+  std::unique_ptr<const AnyRecords> extremes;
   /// Objectives of whole data sets at those corners, for constants of Φ and F that hold whatever
   /// the data.
   std::vector<std::unique_ptr<const Objective>> extreme_objectives;

@@ -24,7 +24,7 @@ struct GlmModel {
 };
 
 /// The records one by one.
-std::unique_ptr<const Records> glm_records(GlmModel model, std::shared_ptr<const GlmData> data);
+std::unique_ptr<const AnyRecords> glm_records(GlmModel model, std::shared_ptr<const GlmData> data);
 
 /// The law of simulated records: n of them, each one of the atoms with equal probability.
 struct GlmSupport {

@@ -57,7 +57,7 @@ struct CompletionData {
   std::vector<Index> cells;        ///< a + p b
   Vector values;                   ///< v ∈ R^n
 };
-std::unique_ptr<const Records> completion_records(CompletionData data);
+std::unique_ptr<const AnyRecords> completion_records(CompletionData data);
 std::unique_ptr<const Objective> completion_objective(const CompletionData& data);
 
 }  // namespace dpsosp

@@ -67,7 +67,7 @@ class MatrixSensing final : public ProblemFamily {
 struct MatrixSensingData : RecordColumns {
   Index rows = 0, cols = 0, rank = 0;
 };
-std::unique_ptr<const Records> matrix_sensing_records(
+std::unique_ptr<const AnyRecords> matrix_sensing_records(
     std::shared_ptr<const MatrixSensingData> data);
 std::unique_ptr<const Objective> matrix_sensing_value(
     std::shared_ptr<const MatrixSensingData> data);

@@ -52,7 +52,7 @@ struct SymmetricSensingData {
   Matrix measurements;  ///< p² × n, column i is vec A_i, symmetric
   Vector labels;        ///< b ∈ R^n
 };
-std::unique_ptr<const Records> symmetric_sensing_records(SymmetricSensingData data);
+std::unique_ptr<const AnyRecords> symmetric_sensing_records(SymmetricSensingData data);
 std::unique_ptr<const Objective> symmetric_sensing_objective(const SymmetricSensingData& data);
 
 }  // namespace dpsosp

@@ -65,7 +65,7 @@ struct PhaseData {
   double smoothing = 0.5;
   double scale = 1.0;
 };
-std::unique_ptr<const Records> phase_records(std::shared_ptr<const PhaseData> data);
+std::unique_ptr<const AnyRecords> phase_records(std::shared_ptr<const PhaseData> data);
 std::unique_ptr<const Objective> phase_objective(std::shared_ptr<const PhaseData> data);
 
 }  // namespace dpsosp

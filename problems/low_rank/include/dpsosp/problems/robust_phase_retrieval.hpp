@@ -29,7 +29,7 @@ class RobustPhaseRetrieval final : public ProblemFamily, public PhaseSettings {
 
 /// \param measurements  d × n, column i is a_i.
 /// \param labels        b ∈ R^n.
-std::unique_ptr<const Records> robust_phase_records(RecordColumns columns);
+std::unique_ptr<const AnyRecords> robust_phase_records(RecordColumns columns);
 std::unique_ptr<const Objective> robust_phase_value(RecordColumns columns);
 
 }  // namespace dpsosp

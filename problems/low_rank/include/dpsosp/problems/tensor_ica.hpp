@@ -59,8 +59,8 @@ struct TensorIcaLoss {
   double quartic = 0.5;  ///< b = β − 3/|κ|
   double gamma = 1;      ///< γ = β − 1
 };
-std::unique_ptr<const Records> tensor_ica_records(TensorIcaLoss loss,
-                                                  std::shared_ptr<const RecordColumns> observed);
+std::unique_ptr<const AnyRecords> tensor_ica_records(TensorIcaLoss loss,
+                                                     std::shared_ptr<const RecordColumns> observed);
 std::unique_ptr<const Objective> tensor_ica_objective(TensorIcaLoss loss,
                                                       std::shared_ptr<const Matrix> observed);
 

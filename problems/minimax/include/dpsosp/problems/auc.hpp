@@ -52,6 +52,6 @@ struct AucData : RecordColumns {  ///< features k × V, labels ±1
 /// Φ of records of which the share shares[v] has value v; V shares with sum 1.
 std::unique_ptr<const Objective> auc_value(std::shared_ptr<const AucData> data, Vector shares);
 /// One record for each value.
-std::unique_ptr<const Records> auc_records(std::shared_ptr<const AucData> data);
+std::unique_ptr<const AnyRecords> auc_records(std::shared_ptr<const AucData> data);
 
 }  // namespace dpsosp

@@ -95,7 +95,7 @@ struct GroupDroData : RecordColumns {  ///< features (d + 1) × V; the last entr
 std::unique_ptr<const Objective> group_dro_value(std::shared_ptr<const GroupDroData> data,
                                                  Vector shares);
 /// Record i has value `values[i]`, of group i mod G.
-std::unique_ptr<const Records> group_dro_records(std::shared_ptr<const GroupDroData> data,
-                                                 std::vector<std::int32_t> values);
+std::unique_ptr<const AnyRecords> group_dro_records(std::shared_ptr<const GroupDroData> data,
+                                                    std::vector<std::int32_t> values);
 
 }  // namespace dpsosp

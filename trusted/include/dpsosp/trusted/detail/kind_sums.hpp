@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <initializer_list>
 #include <memory>
 #include <vector>
 
-#include "dpsosp/trusted/clipped_sums.hpp"
+#include "dpsosp/trusted/detail/clipped_sums.hpp"
 #include "dpsosp/trusted/kind_loss.hpp"
 
 namespace dpsosp {
@@ -20,32 +19,14 @@ class KindSums final : public ClippedSums {
   const RecordTable& table() const override { return table_; }
   bool has_second_order() const override { return true; }
 
-  ClipReport add_gradients(const Point& point,
-                           const Point* previous,
-                           Block block,
-                           const Members& members,
-                           double limit,
-                           VectorRef out) const override;
-  ClipReport add_losses(const Point& point,
-                        const Point& centre,
-                        const Members& members,
-                        double limit,
-                        double& out) const override;
-  ClipReport add_products(const Point& point,
-                          const Point* previous,
-                          ConstVectorRef v,
-                          const Members& members,
-                          double limit,
-                          VectorRef out) const override;
-
- private:
-  void check(std::initializer_list<Index> sizes) const;
-  std::vector<Index> count(const KindShares& shares, const Members& members) const;
-  ClipReport add(const KindShares& shares,
+  ClipReport add(const Summand& summand,
                  const Members& members,
                  double limit,
-                 const Vector* direction,
-                 VectorRef out) const;
+                 VectorRef out) const override;
+
+ private:
+  KindShares shares_of(const Summand& summand) const;
+  std::vector<Index> count(const KindShares& shares, const Members& members) const;
   ClipReport add_along_axes(const KindShares& shares,
                             const std::vector<Index>& counts,
                             double limit,

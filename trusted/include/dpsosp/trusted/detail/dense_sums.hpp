@@ -12,9 +12,9 @@
 #include "dpsosp/core/hypotenuse.hpp"
 #include "dpsosp/trusted/chunked_sum.hpp"
 #include "dpsosp/trusted/clip.hpp"
-#include "dpsosp/trusted/clipped_sums.hpp"
 #include "dpsosp/trusted/dense_loss.hpp"
-#include "dpsosp/trusted/no_traces.hpp"
+#include "dpsosp/trusted/detail/clipped_sums.hpp"
+#include "dpsosp/trusted/detail/no_traces.hpp"
 
 namespace dpsosp {
 
@@ -46,18 +46,35 @@ class DenseSums final : public ClippedSums {
     return 0;
   }
 
-  ClipReport add_gradients(const Point& point,
-                           const Point* previous,
-                           Block block,
+  ClipReport add(const Summand& s,
+                 const Members& members,
+                 double limit,
+                 VectorRef out) const override {
+    const NoTraces before_and_after;
+    if (s.kind == Summand::Kind::gradient) return add_gradients(s, members, limit, out);
+    if constexpr (has_losses)
+      if (s.kind == Summand::Kind::loss) return add_losses(s, members, limit, out);
+    if constexpr (has_coordinates)
+      if (s.kind == Summand::Kind::coordinate_loss)
+        return add_coordinate_losses(s, members, limit, out);
+    if constexpr (has_products)
+      if (s.kind == Summand::Kind::hessian_product) return add_products(s, members, limit, out);
+    dpsosp::refuse(s);
+  }
+
+ private:
+  ClipReport add_gradients(const Summand& s,
                            const Members& members,
                            double limit,
-                           VectorRef out) const override {
+                           VectorRef out) const {
+    const Point& point = s.point;
+    const Point* const previous = s.before();
+    const Block block = s.block;
     check_dual(point, block);
     if (previous != nullptr) check_dual(*previous, own_dual ? Block::x : block);
     const Parts parts(block, Loss::dimension(facts_), duals());
     check({point.x.size(), previous != nullptr ? previous->x.size() : dimension()}, dimension());
     check({out.size()}, parts.x + parts.y);
-    const NoTraces before_and_after;
     const typename Loss::Gradients query(facts_, point, previous, block);
     if constexpr (requires { Loss::reads_record(block, true); })
       if (!Loss::reads_record(block, previous != nullptr))
@@ -72,87 +89,65 @@ class DenseSums final : public ClippedSums {
     return over_records(query, members, &point, previous, parts.written(), out, use);
   }
 
-  ClipReport add_losses(const Point& point,
-                        const Point& centre,
+  ClipReport add_losses(const Summand& s,
                         const Members& members,
                         double limit,
-                        double& out) const override {
-    if constexpr (!has_losses) {
-      return ClippedSums::add_losses(point, centre, members, limit, out);
-    } else {
-      check({point.x.size(), centre.x.size()}, dimension());
-      const NoTraces before_and_after;
-      const typename Loss::Losses query(facts_, point, centre);
-      Eigen::Map<Vector> total(&out, 1);
-      const auto use = [&](const DenseRecord& record, Index, Index times, One& one, VectorRef sum) {
-        const double c = Loss::loss(query, record, one.scratch.data());
-        const double weight = clip_weight(one.report, std::abs(c), limit, times);
-        if (weight > 0) sum[0] += weight * c;
-      };
-      return over_records(query, members, nullptr, nullptr, 0, total, use);
-    }
+                        VectorRef out) const {
+    check({s.point.x.size(), s.previous->x.size()}, dimension());
+    const typename Loss::Losses query(facts_, s.point, *s.previous);
+    const auto use = [&](const DenseRecord& record, Index, Index times, One& one, VectorRef sum) {
+      const double c = Loss::loss(query, record, one.scratch.data());
+      const double weight = clip_weight(one.report, std::abs(c), limit, times);
+      if (weight > 0) sum[0] += weight * c;
+    };
+    return over_records(query, members, nullptr, nullptr, 0, out, use);
   }
 
-  ClipReport add_coordinate_losses(Index j,
-                                   ConstVectorRef values,
-                                   double centre,
+  ClipReport add_coordinate_losses(const Summand& s,
                                    const Members& members,
                                    double limit,
-                                   VectorRef out) const override {
-    if constexpr (!has_coordinates) {
-      return ClippedSums::add_coordinate_losses(j, values, centre, members, limit, out);
-    } else {
-      if (j < 0 || j >= std::min(dimension(), table_.width())) refuse("has no such coordinate");
-      const NoTraces before_and_after;
-      const typename Loss::Coordinates query(facts_, j, values, centre);
-      std::map<double, Index> counts;  // of records that are alike in coordinate j
-      for (Index k = 0; k < members.columns.size(); ++k) {
-        const Index i = members.columns[k];
-        counts[table_.column(i)[j]] += members.times(i);
-      }
-      ClipReport report;
-      for (const auto& [entry, count] : counts)
-        for (Index k = 0; k < values.size(); ++k) {
-          const double move = std::abs(values[k] - centre);
-          if (move == 0 || count == 0 || limit < shortest_limit) continue;
-          const double c = Loss::coordinate_loss(query, entry, k);
-          const double weight = clip_weight(report, std::abs(c) / move, limit, count);
-          if (weight > 0) out[k] += weight * c;
-        }
-      return report;
+                                   VectorRef out) const {
+    const Index j = s.coordinate;
+    ConstVectorRef values = s.v;
+    if (j < 0 || j >= std::min(dimension(), table_.width())) refuse("has no such coordinate");
+    const typename Loss::Coordinates query(facts_, j, values, s.centre);
+    std::map<double, Index> counts;  // of records that are alike in coordinate j
+    for (Index k = 0; k < members.columns.size(); ++k) {
+      const Index i = members.columns[k];
+      counts[table_.column(i)[j]] += members.times(i);
     }
+    ClipReport report;
+    for (const auto& [entry, count] : counts)
+      for (Index k = 0; k < values.size(); ++k) {
+        const double move = std::abs(values[k] - s.centre);
+        if (move == 0 || count == 0 || limit < shortest_limit) continue;
+        const double c = Loss::coordinate_loss(query, entry, k);
+        const double weight = clip_weight(report, std::abs(c) / move, limit, count);
+        if (weight > 0) out[k] += weight * c;
+      }
+    return report;
   }
 
   /// Weighed by the bound that the loss states. It may be too small, so what is longer than
   /// limit·‖v‖ all the same is cut to it.
-  ClipReport add_products(const Point& point,
-                          const Point* previous,
-                          ConstVectorRef v,
+  ClipReport add_products(const Summand& s,
                           const Members& members,
                           double limit,
-                          VectorRef out) const override {
-    if constexpr (!has_products) {
-      return ClippedSums::add_products(point, previous, v, members, limit, out);
-    } else {
-      check({point.x.size(),
-             previous != nullptr ? previous->x.size() : v.size(),
-             v.size(),
-             out.size()},
-            dimension());
-      const NoTraces before_and_after;
-      const typename Loss::Products query(facts_, point, previous, v);
-      const double most = limit * v.stableNorm();
-      const auto use = [&](const DenseRecord& record, Index, Index times, One& one, VectorRef sum) {
-        const double bound = Loss::product(query, record, one.scratch.data(), one.v);
-        const double stated = clip_weight(one.report, bound, limit, times), norm = length_of(one.v);
-        const double weight = norm <= longest ? cut_weight(stated, norm, most, times) : 0.0;
-        if (weight > 0) sum += weight * one.v;
-      };
-      return over_records(query, members, nullptr, nullptr, dimension(), out, use);
-    }
+                          VectorRef out) const {
+    check(
+        {s.point.x.size(), s.previous ? s.previous->x.size() : s.v.size(), s.v.size(), out.size()},
+        dimension());
+    const typename Loss::Products query(facts_, s.point, s.before(), s.v);
+    const double most = limit * s.v.stableNorm();
+    const auto use = [&](const DenseRecord& record, Index, Index times, One& one, VectorRef sum) {
+      const double bound = Loss::product(query, record, one.scratch.data(), one.v);
+      const double stated = clip_weight(one.report, bound, limit, times), norm = length_of(one.v);
+      const double weight = norm <= longest ? cut_weight(stated, norm, most, times) : 0.0;
+      if (weight > 0) sum += weight * one.v;
+    };
+    return over_records(query, members, nullptr, nullptr, dimension(), out, use);
   }
 
- private:
   /// What is computed of one record.
   struct One {
     Vector v, scratch;

@@ -6,7 +6,7 @@
 #include <mutex>
 
 #include "dpsosp/core/vector_blocks.hpp"
-#include "dpsosp/trusted/clipped_sums.hpp"
+#include "dpsosp/trusted/detail/clipped_sums.hpp"
 #include "dpsosp/trusted/row_loss.hpp"
 
 namespace dpsosp {
@@ -24,32 +24,29 @@ class RowSums final : public ClippedSums {
   /// 1 of φ″aaᵀ; 0 where g adds to it.
   Index hessian_rank() const override { return loss_.common ? 0 : 1; }
 
-  ClipReport add_gradients(const Point& point,
-                           const Point* previous,
-                           Block block,
-                           const Members& members,
-                           double limit,
-                           VectorRef out) const override;
-  ClipReport add_losses(const Point& point,
-                        const Point& centre,
-                        const Members& members,
-                        double limit,
-                        double& out) const override;
-  ClipReport add_coordinate_losses(Index coordinate,
-                                   ConstVectorRef values,
-                                   double centre,
-                                   const Members& members,
-                                   double limit,
-                                   VectorRef out) const override;
-  ClipReport add_products(const Point& point,
-                          const Point* previous,
-                          ConstVectorRef v,
-                          const Members& members,
-                          double limit,
-                          VectorRef out) const override;
+  ClipReport add(const Summand& summand,
+                 const Members& members,
+                 double limit,
+                 VectorRef out) const override;
   std::unique_ptr<const ClippedSums> projected(const Matrix& map, double cap) const override;
 
  private:
+  ClipReport add_gradients(const Summand& s,
+                           const Members& members,
+                           double limit,
+                           VectorRef out) const;
+  ClipReport add_losses(const Summand& s,
+                        const Members& members,
+                        double limit,
+                        VectorRef out) const;
+  ClipReport add_coordinate_losses(const Summand& s,
+                                   const Members& members,
+                                   double limit,
+                                   VectorRef out) const;
+  ClipReport add_products(const Summand& s,
+                          const Members& members,
+                          double limit,
+                          VectorRef out) const;
   struct Few;
   struct Sum;
   struct Clamped;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What holds of the records of every form.
-#include "dpsosp/trusted/private_records.hpp"
+#include "dpsosp/trusted/admit.hpp"
 
 #include <memory>
 #include <utility>
@@ -13,7 +13,7 @@
 #include "dpsosp/core/stream.hpp"
 #include "losses.hpp"
 
-namespace dpsosp::private_records_test {
+namespace dpsosp::admit_test {
 namespace {
 
 constexpr Index d = 4, n = 3000;  // several chunks
@@ -26,8 +26,8 @@ RecordColumns columns(Index count) {
   return made;
 }
 
-std::vector<std::unique_ptr<const PrivateRecords>> every_form() {
-  std::vector<std::unique_ptr<const PrivateRecords>> all;
+std::vector<std::unique_ptr<const Records>> every_form() {
+  std::vector<std::unique_ptr<const Records>> all;
   for (const RowLoss& loss : trusted_tests::every_row_loss())
     all.push_back(admit(loss, RecordTable(columns(n))));
   all.push_back(admit<trusted_tests::Bowl>({d}, RecordTable(columns(n))));
@@ -45,7 +45,7 @@ Vector gradients(const RecordSums& records, const BatchView& batch, double limit
   return sum;
 }
 
-TEST(PrivateRecords, HaveTheSameBitsForAnyNumberOfThreads) {
+TEST(Records, HaveTheSameBitsForAnyNumberOfThreads) {
   for (const auto& records : every_form()) {
     std::vector<Vector> sums;
     for (const std::size_t threads : {1U, 2U, 7U}) {
@@ -56,15 +56,16 @@ TEST(PrivateRecords, HaveTheSameBitsForAnyNumberOfThreads) {
   }
 }
 
-TEST(PrivateRecords, CountThoseWithLongerGradients) {
+TEST(Records, CountThoseWithLongerGradients) {
   for (const auto& records : every_form()) {
     Index longer = 0;
     const double limit = 0.7;
     for (Index i = 0; i < 60; ++i)
       longer += gradients(*records, BatchView(i, i + 1), 1e12).norm() > limit ? 1 : 0;
-    EXPECT_EQ(records->longer_gradients(Point(place()), Block::x, BatchView(0, 60), limit), longer);
+    EXPECT_EQ(records->longer(Summand::gradient(Point(place()), Block::x), BatchView(0, 60), limit),
+              longer);
   }
 }
 
 }  // namespace
-}  // namespace dpsosp::private_records_test
+}  // namespace dpsosp::admit_test

@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "dpsosp/trusted/admit.hpp"
+
+#include <utility>
+
+#include "dpsosp/trusted/detail/kind_sums.hpp"
+#include "dpsosp/trusted/detail/row_sums.hpp"
+
+namespace dpsosp {
+
+std::unique_ptr<const Records> admit(RowLoss loss, RecordTable table) {
+  return std::unique_ptr<const Records>(
+      new Records(std::make_unique<const RowSums>(std::move(loss), std::move(table))));
+}
+
+std::unique_ptr<const Records> admit(std::unique_ptr<const KindLoss> loss, RecordTable table) {
+  return std::unique_ptr<const Records>(
+      new Records(std::make_unique<const KindSums>(std::move(loss), std::move(table))));
+}
+
+}  // namespace dpsosp
