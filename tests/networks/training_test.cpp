@@ -112,7 +112,7 @@ TEST_F(Training, LearnsWithoutNoise) {
 
 TEST_F(Training, KeepsTheBudgetThatItIsGiven) {
   const json run = train(recipe(), 1);
-  EXPECT_EQ(run.at("label"), "enforced");
+  EXPECT_EQ(run.at("label"), "conditional");
   EXPECT_EQ(run.at("steps"), 30);
   // The noise is calibrated by Rényi divergences; what it costs is less by loss distributions.
   EXPECT_LE(run.at("epsilon_replace_one").get<double>(), 2.0);
@@ -282,7 +282,7 @@ TEST_F(Training, LooksAtTheCurvatureOfASmoothNetwork) {
 
 TEST_F(Training, RunsAnotherAlgorithmOnTheSameFooting) {
   const json run = train(recipe({{"algorithm", "abadi-2016/dp-adam"}, {"step_size", 0.01}}), 1);
-  EXPECT_EQ(run.at("label"), "enforced");
+  EXPECT_EQ(run.at("label"), "conditional");
   EXPECT_EQ(run.at("epochs").size(), 4U);
 }
 

@@ -331,16 +331,17 @@ struct Label {
 Label label_of_run(const Recipe& recipe,
                    const Network& network,
                    const Curator& curator,
+                   bool clips,
                    bool violated) {
   if (!recipe.epsilon || recipe.epochs == 0) return {PrivacyLabel::none, "no noise"};
   if (network.mixes_records())
     return {PrivacyLabel::none,
             "batch normalisation mixes the records of a batch, so that no bound of one record's "
             "effect is known"};
-  if (curator.label() == PrivacyLabel::conditional)
-    return violated ? Label{PrivacyLabel::violated, "gradients longer than C were summed"}
-                    : Label{PrivacyLabel::conditional, "rests on no gradient being longer than C"};
-  return {curator.label(), "clipping, noise and filter"};
+  if (curator.label() != PrivacyLabel::conditional || clips)
+    return {curator.label(), "clipping, noise and filter; nothing checks the sums of a network"};
+  return violated ? Label{PrivacyLabel::violated, "gradients longer than C were summed"}
+                  : Label{PrivacyLabel::conditional, "rests on no gradient being longer than C"};
 }
 
 }  // namespace
@@ -429,7 +430,7 @@ nlohmann::json train(const nlohmann::json& parameters, std::uint64_t seed) {
     checkpoint.remove();
   }
 
-  const Label label = label_of_run(recipe, *instance.network, curator, observer.violated());
+  const Label label = label_of_run(recipe, *instance.network, curator, clips, observer.violated());
   const auto epsilon = [&](Adjacency under, double delta) {
     return noisy ? std::optional(recipe.epsilon_of_noise(z, under, delta)) : std::nullopt;
   };

@@ -160,7 +160,7 @@ Training training_of(const Sizes& sizes, std::string network, std::string data) 
           .augment = sizes.augment};
 }
 
-/// The same task with enforced privacy. Clipping at 1 takes a longer step. \source avdiukhin-2024
+/// The same task, clipped. Clipping at 1 takes a longer step. \source avdiukhin-2024
 /// notes, 5.6
 Training made_sound(Training training) {
   training.normalisation = "group";

@@ -27,8 +27,8 @@ inline constexpr double theorem_bound = 58.9;
 
 // Variants.
 inline constexpr std::string_view published = "published";  ///< as the paper trains
-inline constexpr std::string_view sound = "sound";          ///< the same task with enforced privacy
-inline constexpr std::string_view adam = "dp-adam";         ///< DP-Adam, enforced
+inline constexpr std::string_view sound = "sound";          ///< the same task, clipped
+inline constexpr std::string_view adam = "dp-adam";         ///< DP-Adam, clipped
 inline constexpr std::string_view own_gradients =
     "own-gradients";                                  ///< published, group normalisation
 inline constexpr std::string_view smooth = "smooth";  ///< own-gradients of a network with a Hessian

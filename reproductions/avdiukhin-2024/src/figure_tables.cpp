@@ -49,10 +49,7 @@ plots::Cell epsilon_cell(const std::optional<double>& epsilon) {
 }
 
 plots::Label privacy_label(const std::string& label) {
-  return {label,
-          label == "enforced"      ? plots::Tone::good
-          : label == "conditional" ? plots::Tone::caution
-                                   : plots::Tone::bad};
+  return {label, label == "conditional" ? plots::Tone::caution : plots::Tone::bad};
 }
 
 /// The labels of the runs of a curve, each once.

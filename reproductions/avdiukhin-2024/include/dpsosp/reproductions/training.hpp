@@ -72,7 +72,7 @@ DPSOSP_MEMBERS(TrainedEpoch, epoch, train_loss, train_accuracy, test_accuracy, l
 /// What holds of a run as a whole.
 struct TrainingSummary {
   static constexpr bool null_for_none = true;
-  std::string label;   ///< none, violated, conditional, enforced
+  std::string label;   ///< none, violated, conditional
   std::string reason;  ///< of the label; may be empty
   double noise = 0;    ///< Δ: standard deviation per coordinate of the noise of the mean gradient
   double multiplier = 0;  ///< z = ΔB/C
