@@ -12,7 +12,7 @@
 #include "dpsosp/core/errors.hpp"
 #include "dpsosp/problems/formula_loss.hpp"
 #include "dpsosp/problems/glm.hpp"
-#include "dpsosp/trusted/private_records.hpp"
+#include "dpsosp/trusted/admit.hpp"
 #include "dpsosp/trusted/row_loss.hpp"
 #include "formula_graph.hpp"
 
@@ -97,7 +97,7 @@ TEST(HostileFormulas, MoveNoSumByMoreThanTheCharge) {
       exchanged.features.col(i) = any_vector(stream, d, -160, 160);
       exchanged.labels[i] = any_number(stream, -160, 160);
       const double limit = std::pow(10.0, -2 + 4 * stream.uniform());
-      const auto compare = [&](const Records& one, const Records& other) {
+      const auto compare = [&](const AnyRecords& one, const AnyRecords& other) {
         const Pairs pairs(
             one, other, [] {}, stream, limit);
         EXPECT_LE(pairs.largest_move(), 1 + 1e-8) << hostile.text << ", trial " << trial;

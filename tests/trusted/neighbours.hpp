@@ -56,8 +56,8 @@ inline RecordColumns any_columns(Stream& stream, Index n) {
 class Pairs {
  public:
   /// \param forget  called before each sum
-  Pairs(const Records& one,
-        const Records& other,
+  Pairs(const AnyRecords& one,
+        const AnyRecords& other,
         std::function<void()> forget,
         Stream& stream,
         double limit)
@@ -72,26 +72,26 @@ class Pairs {
     const Index j = stream.below(d);
     const Point p(x), q(before);
     const BatchView all(0, one.size());
-    compare(d, 1, [&](const Records& r, VectorRef out) {
+    compare(d, 1, [&](const AnyRecords& r, VectorRef out) {
       r.add_gradients(p, Block::x, all, limit, out);
     });
-    compare(d, 1, [&](const Records& r, VectorRef out) {
+    compare(d, 1, [&](const AnyRecords& r, VectorRef out) {
       r.add_gradient_differences(p, q, Block::x, all, limit, out);
     });
-    compare(1, 1, [&](const Records& r, VectorRef out) {
+    compare(1, 1, [&](const AnyRecords& r, VectorRef out) {
       r.add_loss_differences(p, q, all, limit, out[0]);
     });
     if (one.has_second_order()) {
-      compare(d, length, [&](const Records& r, VectorRef out) {
+      compare(d, length, [&](const AnyRecords& r, VectorRef out) {
         r.add_hessian_products(p, v, all, limit, out);
       });
-      compare(d, length, [&](const Records& r, VectorRef out) {
+      compare(d, length, [&](const AnyRecords& r, VectorRef out) {
         r.add_hessian_difference_products(p, q, v, all, limit, out);
       });
     }
     if (one.separable())
       for (Index k = 0; k < grid.size(); ++k)
-        compare(1, std::abs(grid[k] - x[j]), [&](const Records& r, VectorRef out) {
+        compare(1, std::abs(grid[k] - x[j]), [&](const AnyRecords& r, VectorRef out) {
           r.add_coordinate_loss_differences(j, grid.segment(k, 1), x[j], all, limit, out);
         });
   }
@@ -117,7 +117,7 @@ class Pairs {
       largest_ = std::max(largest_, std::isfinite(moved) ? moved / charged : inf);
   }
 
-  const Records &one_, &other_;
+  const AnyRecords &one_, &other_;
   std::function<void()> forget_;
   double limit_, largest_ = 0;
   Index compared_ = 0;
