@@ -337,7 +337,9 @@ TEST_F(Reproduce, ResumesAfterKillToSameBytes) {
 }
 
 TEST_F(Reproduce, KilledOneLeavesAReportThatCanBeRead) {
-  const std::string few = "--threads 2 --refresh 1 liu-talwar-2025/rates avdiukhin-2024/rates";
+  // Some six seconds of runs, so that the first report is written among them.
+  const std::string few =
+      "--threads 1 --refresh 1 liu-talwar-2025/rates avdiukhin-2024/rates lowy-2024/figure-1";
   const fs::path place = other("read after a kill"), index = place / "report" / "index.html";
   Process process(built_program("dpsosp"), reproduce_into(place, few));
   const auto give_up = std::chrono::steady_clock::now() + std::chrono::minutes(5);
