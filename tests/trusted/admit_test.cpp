@@ -3,6 +3,7 @@
 #include "dpsosp/trusted/admit.hpp"
 
 #include <memory>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -55,6 +56,10 @@ TEST(Records, HaveTheSameBitsForAnyNumberOfThreads) {
     }
   }
 }
+
+// A copy would be called checked whatever its sums are.
+static_assert(!std::is_copy_constructible_v<AnyRecords> && !std::is_copy_assignable_v<AnyRecords>);
+static_assert(!std::is_move_constructible_v<Records> && !std::is_move_assignable_v<Records>);
 
 TEST(Records, CountThoseWithLongerGradients) {
   for (const auto& records : every_form()) {

@@ -101,6 +101,7 @@ Curator::Curator(const PublicFacts& facts,
   shared_->departures = departures;
   shared_->auditor = auditor;
   shared_->words = std::move(words);
+  shared_->rests_on_assumption = own_->records() != nullptr && !own_->records()->checked();
   shared_->paths.insert(key.path);
 }
 
@@ -126,8 +127,7 @@ PrivacyLabel Curator::label() const {
   const PrivacyLabel label = label_of(!d.no_filter, d.no_noise, d.no_data, d.no_clipping);
   if (label != PrivacyLabel::enforced) return label;
   if (own_->simulated()) return PrivacyLabel::simulated;
-  return shared_->rests_on_assumption || !own_->records()->checked() ? PrivacyLabel::conditional
-                                                                     : label;
+  return shared_->rests_on_assumption ? PrivacyLabel::conditional : label;
 }
 
 Remaining Curator::remaining() const {

@@ -29,30 +29,32 @@ class Records final : public AnyRecords {
   }
 
  private:
-  friend std::unique_ptr<const Records> admit(RowLoss loss, RecordTable table);
+  friend std::unique_ptr<const Records> admit(RowLoss loss, const RecordTable& table);
   friend std::unique_ptr<const Records> admit(std::unique_ptr<const KindLoss> loss,
-                                              RecordTable table);
+                                              const RecordTable& table);
   template <class Loss>
-  friend std::unique_ptr<const Records> admit(typename Loss::Facts facts, RecordTable table);
+  friend std::unique_ptr<const Records> admit(typename Loss::Facts facts, const RecordTable& table);
 
   explicit Records(std::unique_ptr<const ClippedSums> sums)
       : AnyRecords(true), sums_(std::move(sums)) {}
+  static RecordTable owned(const RecordTable& table) { return table.copy(); }
 
   std::unique_ptr<const ClippedSums> sums_;
 };
 
 /// Records of φ(⟨a, x⟩; b) + g(x).
-std::unique_ptr<const Records> admit(RowLoss loss, RecordTable table);
+std::unique_ptr<const Records> admit(RowLoss loss, const RecordTable& table);
 
 /// Records of a loss that asks for their kinds alone.
 /// \throws InputError unless its axes are orthonormal
-std::unique_ptr<const Records> admit(std::unique_ptr<const KindLoss> loss, RecordTable table);
+std::unique_ptr<const Records> admit(std::unique_ptr<const KindLoss> loss,
+                                     const RecordTable& table);
 
 /// Records of a dense loss.
 template <class Loss>
-std::unique_ptr<const Records> admit(typename Loss::Facts facts, RecordTable table) {
-  return std::unique_ptr<const Records>(
-      new Records(std::make_unique<const DenseSums<Loss>>(std::move(facts), std::move(table))));
+std::unique_ptr<const Records> admit(typename Loss::Facts facts, const RecordTable& table) {
+  return std::unique_ptr<const Records>(new Records(
+      std::make_unique<const DenseSums<Loss>>(std::move(facts), Records::owned(table))));
 }
 
 }  // namespace dpsosp

@@ -170,6 +170,8 @@ class RecordSums {
 /// `UncheckedRecords`.
 class AnyRecords : public RecordSums {
  public:
+  AnyRecords(const AnyRecords&) = delete;  // would copy checked_
+  AnyRecords& operator=(const AnyRecords&) = delete;
   /// Whether the sums are those of trusted/.
   bool checked() const { return checked_; }
   /// Whether what a record contributes to a sum depends on that record alone. Where it does not
@@ -194,6 +196,7 @@ class AnyRecords : public RecordSums {
 class UncheckedRecords : public AnyRecords {
  protected:
   UncheckedRecords() : AnyRecords(false) {}
+  UncheckedRecords(const UncheckedRecords&) : AnyRecords(false) {}
 };
 
 /// Sums that are drawn from their law, of records that nobody has: what is computed from them says
