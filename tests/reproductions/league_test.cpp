@@ -191,6 +191,7 @@ TEST(LeagueMeasures, FailuresAndOutputsAboveTheStartCountAsTheStart) {
   EXPECT_EQ(counted({.level = 1e40, .start = 2}, 2), 2);
   EXPECT_EQ(counted({.level = std::numeric_limits<double>::infinity(), .start = 2}, 2), 2);
   EXPECT_EQ(counted({.level = 0.5, .start = 2}, 2), 0.5);
+  EXPECT_EQ(counted({.level = 1e-300, .start = 2, .outside = true}, 2), 2) << "flat far out";
   // A trial that diverges on one instance and leads on the other is as good as its mean.
   EXPECT_EQ(best_trial({{{0.5, 1}, {0.5, 1}}, {{0.1, 1}, {1e40, 1}}, {{0.2, 1}, {nan, nan}}}, 3),
             1U);

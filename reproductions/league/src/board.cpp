@@ -62,7 +62,8 @@ void add_place(const Runs& runs,
       add(entrant.curves[first + i], on[i], place.records, counted(r, start));
       ++entrant.runs;
       entrant.failed += r.failed();
-      entrant.worse += !r.failed() && r.level > start;
+      entrant.outside += !r.failed() && r.outside;
+      entrant.worse += !r.failed() && !r.outside && r.level > start;
       if (std::isfinite(r.evaluations))
         entrant.passes.push_back(r.evaluations / static_cast<double>(place.records));
     }

@@ -16,8 +16,9 @@ struct Entrant {
   bool program = false;       ///< a caller's
   std::vector<Curve> curves;  ///< one an instance
   std::size_t runs = 0;
-  std::size_t failed = 0;  ///< ended without a result, or were never made: refused or too long
-  std::size_t worse = 0;   ///< ended above the start
+  std::size_t failed = 0;   ///< ended without a result, or were never made: refused or too long
+  std::size_t outside = 0;  ///< left the region of the constants
+  std::size_t worse = 0;    ///< ended above the start within it
   std::vector<double> passes{};  ///< over the records, of the runs that ended
 };
 

@@ -63,11 +63,12 @@ Reached reached_by(const Runs& runs, const std::optional<Job>& job) {
   const double none = std::numeric_limits<double>::quiet_NaN();
   return {.level = metric_of(*result, "output.sosp_level").value_or(none),
           .start = metric_of(*result, "start.sosp_level").value_or(none),
-          .evaluations = metric_of(*result, "evaluations").value_or(none)};
+          .evaluations = metric_of(*result, "evaluations").value_or(none),
+          .outside = !result->output.in_region};
 }
 
 double counted(const Reached& reached, double start) {
-  return reached.failed() ? start : std::min(reached.level, start);
+  return reached.failed() || reached.outside ? start : std::min(reached.level, start);
 }
 
 std::size_t best_trial(const std::vector<std::vector<Reached>>& reached, std::size_t budget) {

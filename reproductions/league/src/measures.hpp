@@ -19,13 +19,15 @@ struct Reached {
   double level = std::numeric_limits<double>::quiet_NaN();
   double start = std::numeric_limits<double>::quiet_NaN();
   double evaluations = std::numeric_limits<double>::quiet_NaN();  ///< of single records
+  bool outside = false;  ///< where the problem's constants, and so the level, are not proved
 
   bool failed() const { return !(level < std::numeric_limits<double>::infinity()); }
 };
 Reached reached_by(const Runs& runs, const std::optional<Job>& job);
 
-/// The level that counts: the start's where the run failed or went above it, since whoever holds
-/// both may keep the start.
+/// The level that counts: the start's where the run failed, left the region of the constants, far
+/// out in which many losses are flat, or went above the start, since whoever holds both may keep
+/// it.
 double counted(const Reached& reached, double start);
 
 /// Position of the trial among the first `budget` whose geometric mean of counted levels over the

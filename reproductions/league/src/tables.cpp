@@ -168,6 +168,7 @@ plots::Table standings_table(const std::vector<Ranked>& boards) {
                               "passes",
                               "runs",
                               "failed",
+                              "outside",
                               "above the start"}});
   for (const Ranked& r : boards) {
     plots::RowGroup rows{.label = fmt::format("{}, {} instances; equal methods are told apart in "
@@ -187,6 +188,7 @@ plots::Table standings_table(const std::vector<Ranked>& boards) {
                                                   : median(e.passes)),
                      count_cell(e.runs),
                      count_cell(e.failed),
+                     count_cell(e.outside),
                      count_cell(e.worse)}});
     }
     t.row_groups.push_back(std::move(rows));
