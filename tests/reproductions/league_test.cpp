@@ -291,6 +291,17 @@ TEST(LeagueMeasures, AProgramThatEntersMovesNobodysNumber) {
   EXPECT_LT(std::ranges::min(before), 1);
 }
 
+TEST(LeagueMeasures, OutputsOutsideOfTheRegionAreTold) {
+  const Job job = jobs_of(tuned(Scale::smoke, 0)).front();
+  RunResult result = result_at(0.1);
+  for (const bool inside : {true, false}) {
+    result.output.in_region = inside;
+    const std::vector<StoredRun> stored{
+        {.key = job.key(), .status = RunStatus::finished, .reason = "", .result = result}};
+    EXPECT_EQ(reached_by(Runs(stored), job).outside, !inside);
+  }
+}
+
 TEST(LeagueMeasures, OutputsAreJudgedAndNotTheBestIterate) {
   const Division division = tuned(Scale::smoke, 0);
   const Pretended p(jobs_of(division), [](const RunDescription& run) {

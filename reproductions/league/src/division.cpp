@@ -36,7 +36,8 @@ double work_of_a_step(const Instance& instance, Index records) {
 
 std::uint64_t instances_of(Use use, Scale scale) {
   if (scale == Scale::smoke) return 1;
-  if (use != Use::final) return 9;  // of groups that have three kinds of problems
+  if (use == Use::tuning) return 6;  // groups have three kinds of problems at most
+  if (use == Use::development) return 9;
   return scale == Scale::full ? 15 : 5;
 }
 

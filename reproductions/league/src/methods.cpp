@@ -7,14 +7,14 @@
 namespace dpsosp::league {
 namespace {
 
-Dial steps() { return {"steps", {{"steps"}}, {"10", "30", "100", "300"}}; }
+Dial steps() { return {"steps", {{"steps"}}, {"10", "30", "100", "300", "1000"}}; }
 
-/// Multiples of 1/M. Beyond 2 a step is too long where the constant is tight.
+/// Multiples of 1/M. Beyond 2 a step is too long where the constant is tight; often it is loose.
 Dial step_size() {
   return {"step size",
           {{"step_size", Unit::inverse_smoothness}},
-          {"0.1", "0.3", "1", "2"},
-          {"5", "20", "100"}};
+          {"0.3", "1", "3", "10"},
+          {"30", "100"}};
 }
 
 /// Of steps that have a length whatever the gradient's is.
