@@ -24,9 +24,9 @@ constexpr std::uint64_t order_seed = 60;  // of the order of trials, the same fo
 constexpr std::string_view settings_header = "group,d,n,algorithm,budget,trial";
 
 /// Products that a schedule may take.
-double most_work(Scale scale) { return scale == Scale::full ? 1e11 : 5e7; }
+double most_work(Scale scale) { return scale == Scale::full ? 1e11 : 2e8; }
 /// A step on simulated records costs about as much as this many.
-constexpr double simulated_step = 3e4;
+constexpr double simulated_step = 3e3;
 
 double work_of_a_step(const Instance& instance, Index records) {
   return instance.group->simulated
