@@ -301,11 +301,13 @@ TEST(DenseSums, OfOneCurvatureMoveWholeHessiansByTheCharge) {
       const auto records = admit<Curved>({d}, RecordTable(data));
       EXPECT_EQ(records->hessian_rank(), 1);
       const Vector x = Vector::Zero(d);
-      Matrix sum = Matrix::Zero(d, d);
+      Matrix sum = Matrix::Zero(d, d), whole = sum;
       for (Index j = 0; j < d; ++j)
         records->add_hessian_products(
             Point(x), Vector::Unit(d, j), BatchView(0, 3), 0.5, sum.col(j));
-      return sum;
+      records->add_hessians(Point(x), BatchView(0, 3), 0.5, whole.reshaped());
+      EXPECT_LE((sum - whole).norm(), 1e-14);
+      return whole;
     };
     const Matrix here = hessian();
     data.features.col(1) = normals(stream, d);

@@ -402,10 +402,14 @@ void Curator::read_hessian(const Summand& product, const Batch& batch, double li
   const BatchView view = members_of(batch);
   Vector sum = Vector::Zero(product.entries());
   const ClipReport report = read(product, view, limit, sum);
-  own_->work += sum / (departures.realised_divisor ? std::max(1.0, static_cast<double>(view.size()))
-                                                   : batch.policy.divisor(own_->facts.records));
+  own_->work += sum / divisor_of(batch, view);
   note_clipping(report, view.size(), limit);
   if (departures.no_clipping) note_violations(report, product, view, nominal);
+}
+
+double Curator::divisor_of(const Batch& batch, const BatchView& members) const {
+  return shared_->departures.realised_divisor ? std::max(1.0, static_cast<double>(members.size()))
+                                              : batch.policy.divisor(own_->facts.records);
 }
 
 std::unique_ptr<Curator> Curator::child(const ChildSpec& spec) {

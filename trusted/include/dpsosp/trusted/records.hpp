@@ -110,6 +110,14 @@ class RecordSums {
   /// A rank that no record's Hessian exceeds anywhere, whatever the record is; 0 where nothing
   /// better than the dimension is proved.
   virtual Index hessian_rank() const { return 0; }
+  /// Whether whole Hessians are added, which records of rank one allow.
+  virtual bool adds_hessians() const { return false; }
+  /// out += Σ min(1, limit/‖∇²f(point; z_i)‖) ∇²f(point; z_i) in d² entries, so that one record
+  /// moves it by at most 2·limit in Frobenius norm. \throws InputError unless adds_hessians()
+  virtual ClipReport add_hessians(const Point& point,
+                                  const BatchView& batch,
+                                  double limit,
+                                  VectorRef out) const;
 
   /// out += Σ clip(∇f(point; z_i)) in the block; out has d, d₂ or d + d₂ entries (x before y).
   ClipReport add_gradients(

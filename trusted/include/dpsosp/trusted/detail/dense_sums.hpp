@@ -65,6 +65,7 @@ class DenseSums final : public ClippedSums {
   bool has_second_order() const override { return has_products; }
   Index hessian_rank() const override { return has_curvature ? 1 : 0; }
 
+  bool adds_hessians() const override { return has_curvature; }
   ClipReport add(const Summand& asked,
                  const Members& members,
                  double limit,
@@ -81,6 +82,31 @@ class DenseSums final : public ClippedSums {
     if constexpr (has_products)
       if (s.kind == Summand::Kind::hessian_product) return add_products(s, members, limit, out);
     dpsosp::refuse(s);
+  }
+
+  /// c u uᵀ, weighed by its norm |c|‖u‖².
+  ClipReport add_hessians(const Point& point,
+                          const Members& members,
+                          double limit,
+                          VectorRef out) const override {
+    if constexpr (has_curvature) {
+      const NoTraces before_and_after;
+      const Vector x = point.x;
+      check({x.size(), out.size() / dimension_}, dimension_);
+      const typename Loss::Gradients query(facts_, Point(x), nullptr, Block::x);
+      const auto use = [&](const DenseRecord& record, Index, Index times, One& one, VectorRef sum) {
+        const auto c = answer<double, &Loss::curvature>(
+            one.v, query, record, one.scratch.data(), VectorRef(one.v));
+        const double length = length_of(one.v), norm = std::abs(c) * length * length;
+        const double factor = outer_factor(clip_weight(one.report, norm, limit, times), c, length);
+        if (factor == 0) return;
+        Eigen::Map<Matrix>(sum.data(), dimension_, dimension_).noalias() +=
+            (factor * one.v) * one.v.transpose();
+      };
+      return over_records(query, members, nullptr, nullptr, dimension_, out, use);
+    } else {
+      return ClippedSums::add_hessians(point, members, limit, out);
+    }
   }
 
  private:
