@@ -328,11 +328,20 @@ TEST(FormulaLoss, RefusesKinksAndDerivativesWithoutBound) {
   refuses("where(1 - abs(t - y), 0.5*(t - y)^2, abs(t - y) - 0.5)", "its second derivative jumps");
   refuses("where(t, 1, 0)", "the loss jumps from 0 to 1 at t = 0");
   refuses("where(t - y, 0, y)", "the loss jumps");  // not where y = 0
+  refuses("max(-t^2, 0)", "its second derivative jumps from 0 to -2 at t = 0");
+  // a sign that is 0 at 0 alone, to rounding
+  refuses("min(sigmoid(log1p(t^2)), 0.5)*(1 + y)", "its second derivative jumps from 0 to 0.5");
   refuses("sqrt(t + 10)", "no bound of its first derivative");
   refuses("1/t", "no bound");
   refuses("log1p(t)", "no bound");
   refuses("exp(exp(exp(t)))", "no bound");
   refuses("t^2", "bounded domain", {.reach = std::numeric_limits<double>::infinity()});
+}
+
+TEST(FormulaLoss, RefusesKinksAtAnyOneOfTheLabelsOfTheSearch) {
+  for (int k = 0; k <= 8; ++k)
+    refuses(fmt::format("where(-square(y - {}), abs(t), t^2)", k / 8.0),
+            "its first derivative jumps");
 }
 
 TEST(FormulaLoss, OfARegulariserIsAPenaltyOfEachCoordinate) {
