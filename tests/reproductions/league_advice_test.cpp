@@ -18,6 +18,8 @@ const AdviceData& data() {
       "escapes,2,3000,start,0.5 0.5 0.5 0.5 0.5\n"
       "escapes,2,3000,abadi-2016/dp-adam,0.1 0.11 0.12 0.13 0.14\n"
       "escapes,2,3000,abadi-2016/dp-sgd,0.2 0.22 0.24 0.26 0.28\n"
+      "escapes,8,3000,start,0.5 0.5 0.5 0.5 0.5\n"
+      "escapes,8,3000,abadi-2016/dp-adam,0.3 0.3 0.3 0.3 0.3\n"
       "escapes,8,30000,start,0.5 0.4 0.5 0.5 0.5\n"
       "escapes,8,30000,abadi-2016/dp-adam,0.02 0.01 0.03 0.01 0.02\n"
       "escapes,8,30000,abadi-2016/dp-sgd,0.01 0.02 0.01 0.02 0.015\n"
@@ -31,7 +33,7 @@ Advice about(const AdviceQuestion& question) { return advise(data(), question).f
 
 TEST(LeagueAdvice, ReadsWhatItWrites) {
   EXPECT_EQ(AdviceData(data().csv()).csv(), data().csv());
-  EXPECT_EQ(data().places().size(), 3U);
+  EXPECT_EQ(data().places().size(), 4U);
   EXPECT_THROW(AdviceData("escapes,2,3000,start,\n"), InputError);
 }
 
@@ -40,6 +42,7 @@ TEST(LeagueAdvice, TakesThePlaceWithTheNearestNoise) {
   EXPECT_EQ(about(many).records, 30000);
   EXPECT_EQ(about(many).dimension, 8);
   EXPECT_NEAR(about(many).equivalent, 40000, 1e-6);
+  EXPECT_EQ(about({.records = 4000, .dimension = 8, .kind = "escapes"}).records, 3000);
   AdviceQuestion private_one = many;
   private_one.epsilon = 0.05;  // as little noise as some 2400 records at ε = 1
   private_one.dimension = 2;

@@ -183,7 +183,8 @@ plots::Table standings_table(const std::vector<Ranked>& boards) {
           {.label = e.algorithm,
            .cells = {number_cell(mean_score(r.scores.values[k])),
                      number_cell(r.frequency[k], 2),
-                     text_cell(word_of_frequency(r.frequency[k])),
+                     text_cell(2 * e.failed > e.runs ? "mostly not run"
+                                                     : word_of_frequency(r.frequency[k])),
                      number_cell(e.passes.empty() ? std::numeric_limits<double>::quiet_NaN()
                                                   : median(e.passes)),
                      count_cell(e.runs),
