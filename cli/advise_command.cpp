@@ -85,7 +85,9 @@ const Description& advise_description() {
       .summary = "methods and settings for n, d and epsilon, by the league's tuned division",
       .usage = {"--records N --dimension D --epsilon EPSILON [OPTIONS]"},
       .examples = {{"dpsosp advise --records 1e5 --dimension 20 --epsilon 1 --kind saddles",
-                    "what cannot be told from the best near a saddle with many ways out"}},
+                    "what cannot be told from the best near a saddle with many ways out"},
+                   {"dpsosp advise --records 3e4 --dimension 8 --epsilon 2 --problem ramp",
+                    "every kind, with the constants of a problem in the settings"}},
       .groups = {{"the question",
                   {{.name = "records", .value = "N", .meaning = "number of records n"},
                    {.name = "dimension", .value = "D", .meaning = "dimension d"},
@@ -103,8 +105,8 @@ const Description& advise_description() {
                     .meaning = "whose constants stand in the settings, in place of G, M and B",
                     .offers = {.names = problem_names}}}},
                  {"output", {help_option()}}},
-      .notes = {"Settings were chosen on random instances and levels measured on others; cells are "
-                "never interpolated. On one secret data set nobody can choose so for nothing."}};
+      .notes = {"Settings were chosen on random instances, levels measured on others.",
+                "On one secret data set nobody can choose so for nothing."}};
   return description;
 }
 
