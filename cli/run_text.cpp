@@ -170,8 +170,12 @@ std::string privacy_text(const PrivacyResult& p) {
   if (p.nominal)
     out += paragraph(
         "",
-        fmt::format("nominal epsilon {} while no gradient and no Hessian exceeds its bound{}",
+        fmt::format("nominal epsilon {} {}{}",
                     number(*p.nominal),
+                    std::isfinite(p.guarantee)
+                        ? "if what nothing enforces holds: that a network's own sums clip each "
+                          "record, that a sampler has converged"
+                        : "while no gradient and no Hessian exceeds its bound",
                     p.class_relative
                         ? fmt::format("; epsilon {} at delta {} for data sets of the stated class",
                                       number(p.class_relative->epsilon),

@@ -202,6 +202,25 @@ TEST(Projection, SharesLedgerBudgetAndRangesWithParent) {
   EXPECT_DOUBLE_EQ(e.sensitivity_high, 2.0 / 10);
 }
 
+/// What records of unknown sums say of their projection is unknown, too.
+class Foreign final : public UncheckedRecords {
+ public:
+  Index size() const override { return n; }
+  ClipReport add(const Summand&, const BatchView&, double, VectorRef) const override { return {}; }
+  std::unique_ptr<const AnyRecords> projected(const Matrix& map, double cap) const override {
+    return logistic(data(2))->projected(map, cap);
+  }
+};
+
+TEST(Projection, OfUncheckedRecordsStaysConditional) {
+  const auto checked = logistic(data(2));
+  Curator enforced(facts(), *checked, filter_rule({1.0, 1e-6}, Calibrator::cks), {.seed = 1});
+  EXPECT_EQ(enforced.child(child(normals(3, d, 4))).label(), PrivacyLabel::enforced);
+  const Foreign foreign;
+  Curator conditional(facts(), foreign, filter_rule({1.0, 1e-6}, Calibrator::cks), {.seed = 1});
+  EXPECT_EQ(conditional.child(child(normals(3, d, 4))).label(), PrivacyLabel::conditional);
+}
+
 TEST(Projection, ComposesWithAnotherProjection) {
   const PublicFacts f = facts();
   const auto records = logistic(data(2));

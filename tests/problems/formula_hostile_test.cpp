@@ -36,6 +36,7 @@ const std::vector<Hostile> formulas{
     {"exp(exp(exp(t)))", "no bound of"},
     {"(t - 0.3)^2/(t - 0.3)", "no bound of"},
     {"where(t - 0.3, 1, 0)", "jumps from 0 to 1"},
+    {"where((t - 0.3)*(t - 0.325), t, 1e6*t)", "jumps from"},
     {"where((t - 0.3001)*(t - 0.3002), t, 1e6*t)"},  // jumps, between two places of the search
     {"1e308*t*1e308", "no bound of"},
     {"1e300*t*(1 - y)"},

@@ -244,6 +244,43 @@ TEST(FormulaLoss, DerivativesAreThoseOfTheZoo) {
   }
 }
 
+/// The logistic loss of labels 0 and 1, written with kinks that cancel.
+TEST(FormulaLoss, BranchesOfASignAndOfItsNegativeAgreeWhereItIsZero) {
+  const std::vector<std::string> texts{
+      "max(-t, 0) + log1p(exp(-abs(t))) + (1 - y)*t",
+      "log1p(exp(-abs(t))) - min(t, 0) + (1 - y)*t",
+      "log1p(exp(-abs(-t))) + max(0, t) - y*t",
+      "max(t, -t)/2 + t/2 + log1p(exp(-abs(t))) - y*t",
+      "max(-3*t, 0)/3 + log1p(exp(-abs(t/2)*2)) + (1 - y)*t",
+      "max(-t*(2*y - 1), 0) + log1p(exp(-abs((2*y - 1)*t)))",
+      "max(t*(1 - 2*y), 0) + log1p(exp(-abs(t*(2*y - 1))))",
+      "where(-t, -t, 0) + log1p(exp(-abs(t))) + (1 - y)*t",
+      "where(t, 0, -t) + log1p(exp(-abs(-t))) + (1 - y)*t",
+      "tanh(-t) + where(t, t, 0) + log1p(exp(-abs(t))) + tanh(t) - y*t",
+      "sigmoid(tanh(-t)) + where(t, t, 0) + log1p(exp(-abs(t))) - sigmoid(tanh(-t)) - y*t",
+      "max(-t, 0) + log1p(exp(-abs(t))) + (1 - y)*t + 1e-3*(tanh(t) + tanh(-t))"};
+  const Vector t{{0, -0.0, 1e-300, -1e-300, 1e-9, -1e-9, 0.3, -0.3, 7, -7, 10, -10}};
+  Vector ours(t.size()), theirs(t.size());
+  for (const std::string& text : texts) {
+    SCOPED_TRACE(text);
+    const auto loss = formula_loss(text, unit_labels);
+    for (const double label : {0.0, 1.0}) {
+      const Vector y = Vector::Constant(t.size(), label);
+      for (int order = 0; order < 3; ++order) {
+        loss->derivative(order, t, y, ours);
+        logistic_loss()->derivative(order, t, y, theirs);
+        EXPECT_LE((ours - theirs).cwiseAbs().maxCoeff(), 4e-15)
+            << "order " << order << ", y = " << label;
+      }
+    }
+    const double known[] = {s(10), 0.25, 1 / (6 * root3)};
+    for (int order = 1; order <= 3; ++order) {
+      EXPECT_GE(loss->bound(order).value, known[order - 1] * (1 - 1e-6)) << order;
+      EXPECT_LE(loss->bound(order).value, 1.05 * known[order - 1]) << order;
+    }
+  }
+}
+
 TEST(FormulaLoss, BoundsHoldAtSamplesOfRandomFormulas) {
   Stream random({.seed = 11});
   int bounded = 0;
@@ -328,11 +365,25 @@ TEST(FormulaLoss, RefusesKinksAndDerivativesWithoutBound) {
   refuses("where(1 - abs(t - y), 0.5*(t - y)^2, abs(t - y) - 0.5)", "its second derivative jumps");
   refuses("where(t, 1, 0)", "the loss jumps from 0 to 1 at t = 0");
   refuses("where(t - y, 0, y)", "the loss jumps");  // not where y = 0
+  refuses("max(-t^2, 0)", "its second derivative jumps from 0 to -2 at t = 0");
+  // a sign that is 0 at 0 alone, to rounding
+  refuses("min(sigmoid(log1p(t^2)), 0.5)*(1 + y)", "its second derivative jumps from 0 to 0.5");
+  // kinks of one sign that do not cancel
+  refuses("max(-t, 0) + max(t, 0)", "its first derivative jumps from -1 to 1 at t = 0");
+  refuses("max(-t, 0) + log1p(exp(-2*abs(t)))", "its first derivative jumps");
+  refuses("abs(t) + min(t, 0)", "its first derivative jumps");
+  refuses("where(-t, -t, 0) + max(t, 0)", "its first derivative jumps from -1 to 1");
   refuses("sqrt(t + 10)", "no bound of its first derivative");
   refuses("1/t", "no bound");
   refuses("log1p(t)", "no bound");
   refuses("exp(exp(exp(t)))", "no bound");
   refuses("t^2", "bounded domain", {.reach = std::numeric_limits<double>::infinity()});
+}
+
+TEST(FormulaLoss, RefusesKinksAtAnyOneOfTheLabelsOfTheSearch) {
+  for (int k = 0; k <= 8; ++k)
+    refuses(fmt::format("where(-square(y - {}), abs(t), t^2)", k / 8.0),
+            "its first derivative jumps");
 }
 
 TEST(FormulaLoss, OfARegulariserIsAPenaltyOfEachCoordinate) {

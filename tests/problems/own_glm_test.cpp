@@ -411,5 +411,16 @@ TEST_F(OwnData, CountsWhatItShortens) {
   EXPECT_EQ(f.shortened({.records = 4}).shortened, 0);
 }
 
+TEST_F(OwnData, CountsLabelsOutsideOfTheRangeOfAFormula) {
+  OwnGlm f = family(write("t.csv", "a,y\n0.5,-1\n2,1\n-4,-1\n8,0.5\n"));
+  f.loss.text = "(t - y)^2/(1 + (t - y)^2)";
+  EXPECT_EQ(f.shortened({.records = 4}).labels_cut, 2);
+  EXPECT_EQ(f.shortened({.records = 2}).labels_cut, 1);
+  f.loss.label_least = -1;
+  EXPECT_EQ(f.shortened({.records = 4}).labels_cut, 0);
+  f.loss.text = "welsch";
+  EXPECT_EQ(f.shortened({.records = 4}).labels_cut, 0);
+}
+
 }  // namespace
 }  // namespace dpsosp::own_glm_test

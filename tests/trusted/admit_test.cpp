@@ -3,6 +3,7 @@
 #include "dpsosp/trusted/admit.hpp"
 
 #include <memory>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -10,6 +11,7 @@
 #include <tbb/global_control.h>
 
 #include "dense_losses.hpp"
+#include "dpsosp/core/errors.hpp"
 #include "dpsosp/core/stream.hpp"
 #include "losses.hpp"
 
@@ -55,6 +57,38 @@ TEST(Records, HaveTheSameBitsForAnyNumberOfThreads) {
     }
   }
 }
+
+TEST(Records, AddWholeHessiansOfWhichProductsAreColumns) {
+  std::vector<Index> list;
+  Stream({.seed = 2, .purpose = Purpose::test}).bernoulli_subset(n, 0.3, list);
+  Index added = 0;
+  for (const auto& records : every_form()) {
+    Matrix whole = Matrix::Zero(d, d), columns = whole;
+    const auto add = [&](const BatchView& batch, VectorRef out) {
+      return records->add_hessians(Point(place()), batch, 0.2, out);
+    };
+    if (!records->adds_hessians()) {
+      EXPECT_THROW(add(BatchView(0, n), whole.reshaped()), InputError);
+      continue;
+    }
+    ++added;
+    for (const BatchView& batch : {BatchView(0, n), BatchView(7, 8), BatchView(list)}) {
+      whole.setZero(), columns.setZero();
+      const Index clipped = add(batch, whole.reshaped()).clipped;
+      ClipReport report;
+      for (Index j = 0; j < d; ++j)
+        report.merge(records->add_hessian_products(
+            Point(place()), Vector::Unit(d, j), batch, 0.2, columns.col(j)));
+      EXPECT_LE((whole - columns).norm(), 1e-13 * columns.norm());
+      EXPECT_EQ(report.clipped, d * clipped);
+    }
+  }
+  EXPECT_GE(added, 2);
+}
+
+// A copy would be called checked whatever its sums are.
+static_assert(!std::is_copy_constructible_v<AnyRecords> && !std::is_copy_assignable_v<AnyRecords>);
+static_assert(!std::is_move_constructible_v<Records> && !std::is_move_assignable_v<Records>);
 
 TEST(Records, CountThoseWithLongerGradients) {
   for (const auto& records : every_form()) {

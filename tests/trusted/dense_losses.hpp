@@ -11,7 +11,7 @@
 namespace dpsosp::trusted_tests {
 
 struct Size {
-  Index d;
+  mutable Index d;
 };
 
 /// f(x; a) = Σ_j (x_j − a_j)⁴/4.
@@ -89,6 +89,74 @@ struct SharedDual {
     if (at.difference && at.block != Block::x) v.tail(d) -= at.x_before - at.y_before;
     if (!at.difference && at.block != Block::x) v.tail(d) += z.column;
     return {};
+  }
+};
+
+/// Hessians of rank one that are huge, c u uᵀ with u = a and c = b.
+struct Curved {
+  static constexpr std::string_view problem = "curved";
+  static constexpr DenseDual dual = DenseDual::none;
+  using Facts = Size;
+  using Gradients = DenseQuery<Facts>;
+  static Index dimension(const Facts& facts) { return facts.d; }
+  static DenseGradient gradient(const Gradients&, const DenseRecord&, double*, VectorRef) {
+    return {};
+  }
+  static double curvature(const Gradients&, const DenseRecord& z, double*, VectorRef u) {
+    u = z.column;
+    return z.label;
+  }
+};
+
+/// Changes everything that it is given, and throws what its record says.
+struct Busy {
+  static constexpr std::string_view problem = "busy";
+  static constexpr DenseDual dual = DenseDual::none;
+  using Facts = Size;
+  struct Gradients {
+    Gradients(const Facts&, const Point& point, const Point*, Block)
+        : x(const_cast<double*>(point.x.data())) {}
+    double* x;
+  };
+  struct Losses : Gradients {
+    Losses(const Facts& facts, const Point& point, const Point& centre)
+        : Gradients(facts, point, &centre, Block::x) {}
+  };
+  struct Products : Gradients {
+    Products(const Facts& facts, const Point& point, const Point* previous, ConstVectorRef v)
+        : Gradients(facts, point, previous, Block::x), along(const_cast<double*>(v.data())) {
+      along[0] *= 1e9;
+    }
+    double* along;
+  };
+  struct Coordinates {
+    Coordinates(const Facts&, Index, ConstVectorRef to, double)
+        : values(const_cast<double*>(to.data())) {}
+    double* values;
+  };
+  static Index dimension(const Facts& facts) { return facts.d++; }
+  static DenseGradient gradient(const Gradients& at, const DenseRecord& z, double*, VectorRef v) {
+    v = z.column;
+    at.x[0] = z.column[0];
+    *const_cast<double*>(z.column.data()) *= 1e6;
+    if (z.label > 6) throw z.label;
+    return {};
+  }
+  static double loss(const Losses& at, const DenseRecord& z, double*) {
+    at.x[1] = z.column[0];
+    if (z.label > 6) throw z.label;
+    return z.column[0];
+  }
+  static double product(const Products& at, const DenseRecord& z, double*, VectorRef v) {
+    v = 1e9 * z.column;
+    at.along[0] *= 2;
+    if (z.label > 6) throw z.label;
+    return 0;
+  }
+  static double coordinate_loss(const Coordinates& at, double entry, Index k) {
+    at.values[k] *= 1e6;
+    if (entry > 0) throw entry;
+    return 1e6 * entry;
   }
 };
 

@@ -19,6 +19,8 @@ namespace dpsosp::dense_sums_test {
 namespace {
 
 using trusted_tests::Bowl;
+using trusted_tests::Busy;
+using trusted_tests::Curved;
 using trusted_tests::OwnDual;
 using trusted_tests::SharedDual;
 using trusted_tests::Wild;
@@ -63,9 +65,11 @@ struct Queries {
     }
     if (!with_dual) y = y_before = Vector();
     if (records.has_second_order()) {
-      asked.push_back({.kind = Asked::losses, .entries = 1});
       asked.push_back({.kind = Asked::products, .scale = v.norm()});
       asked.push_back({.kind = Asked::product_differences, .scale = v.norm()});
+    }
+    if (records.separable()) {
+      asked.push_back({.kind = Asked::losses, .entries = 1});
       asked.push_back({.kind = Asked::coordinates, .entries = 1, .scale = std::abs(v[0] - x[1])});
     }
   }
@@ -240,11 +244,78 @@ TEST(DenseSums, MoveByNoMoreThanTheChargeWhateverIsAnswered) {
     compare.operator()<Wild<DenseDual::shared>>(3);
     compare.operator()<Wild<DenseDual::shared, DenseLength::by_block>>(3);
     compare.operator()<Bowl>(0);
+    compare.operator()<Busy>(0);
+    compare.operator()<Curved>(0);
     compare.operator()<OwnDual>(n);
     compare.operator()<SharedDual>(d);
   }
   EXPECT_GE(compared, 100000);
   EXPECT_GE(largest, 0.999) << "no pair comes near the charge";
+}
+
+/// What an algorithm asks about, and the records, are as before, whatever a function writes or
+/// throws; one that throws contributes nothing.
+TEST(DenseSums, LeaveNothingOfARecordBehind) {
+  Stream stream({.seed = 6, .purpose = Purpose::test});
+  constexpr Index n = 20;
+  RecordColumns data = columns(stream, n);
+  const auto busy = admit<Busy>({d}, RecordTable(data));
+  const Queries queries(stream, *busy, 0);
+  const Vector x = queries.x, before = queries.before, v = queries.v;
+  for (const Asked& a : queries.asked) {
+    const Vector sum = queries.sum(*busy, a, BatchView(0, n), 1);
+    EXPECT_EQ(queries.sum(*busy, a, BatchView(0, n), 1), sum) << a.kind;
+    EXPECT_EQ(queries.x, x) << a.kind;
+    EXPECT_EQ(queries.before, before) << a.kind;
+    EXPECT_EQ(queries.v, v) << a.kind;
+  }
+  for (Index i = 0; i < n; ++i) {
+    const Vector sum = queries.sum(*busy, {Asked::gradients}, BatchView(i, i + 1), inf);
+    EXPECT_EQ(sum, data.labels[i] > 6 ? Vector(Vector::Zero(d)) : Vector(data.features.col(i)));
+  }
+}
+
+/// Nobody changes records that were admitted, not even who made them.
+TEST(DenseSums, AreOfTheRecordsThatWereAdmitted) {
+  Stream stream({.seed = 7, .purpose = Purpose::test});
+  const auto data = std::make_shared<RecordColumns>(columns(stream, 9));
+  RecordColumns moved = *data;
+  double* const place = moved.features.data();
+  const auto one = admit<Bowl>({d}, RecordTable(data));
+  const auto other = admit<Bowl>({d}, RecordTable(std::move(moved)));
+  const Queries queries(stream, *one, 0);
+  const Vector sum = queries.sum(*one, {Asked::gradients}, BatchView(0, 9), 1);
+  data->features *= -1;
+  *place = 1e9;
+  EXPECT_EQ(queries.sum(*one, {Asked::gradients}, BatchView(0, 9), 1), sum);
+  EXPECT_EQ(queries.sum(*other, {Asked::gradients}, BatchView(0, 9), 1), sum);
+}
+
+/// A record's Hessian has rank one, so that 2·limit bounds what it moves in Frobenius norm, too.
+TEST(DenseSums, OfOneCurvatureMoveWholeHessiansByTheCharge) {
+  Stream stream({.seed = 8, .purpose = Purpose::test});
+  double largest = 0;
+  for (int trial = 0; trial < 2000; ++trial) {
+    RecordColumns data = columns(stream, 3);
+    const auto hessian = [&] {
+      const auto records = admit<Curved>({d}, RecordTable(data));
+      EXPECT_EQ(records->hessian_rank(), 1);
+      const Vector x = Vector::Zero(d);
+      Matrix sum = Matrix::Zero(d, d), whole = sum;
+      for (Index j = 0; j < d; ++j)
+        records->add_hessian_products(
+            Point(x), Vector::Unit(d, j), BatchView(0, 3), 0.5, sum.col(j));
+      records->add_hessians(Point(x), BatchView(0, 3), 0.5, whole.reshaped());
+      EXPECT_LE((sum - whole).norm(), 1e-14);
+      return whole;
+    };
+    const Matrix here = hessian();
+    data.features.col(1) = normals(stream, d);
+    data.labels[1] *= -1;
+    largest = std::max(largest, (hessian() - here).norm());
+  }
+  EXPECT_LE(largest, 1 + 1e-12);
+  EXPECT_GE(largest, 0.6) << "no pair comes near the charge";
 }
 
 /// What is the same for all is computed of no record: it cannot bring one in.

@@ -162,6 +162,14 @@ TEST(KindSums, RefuseWhatDoesNotFit) {
   refused({.axes = true, .along = all(d + 1), .common = all(d + 1)}, d + 1);
   refused({.flags = {0}, .axes = true, .along = all(2), .common = all(2)}, d);
 
+  const auto one_column = records_of(
+      [&](Index entries) {
+        return KindShares{.axes = true, .along = all(entries), .common = all(entries)};
+      },
+      RecordTable(RecordColumns{Matrix::Zero(1, 1), Vector::Zero(1)}),
+      rotation());
+  EXPECT_THROW(losses(*one_column, 1), InputError);
+
   const auto with_axes = [](const Matrix& axes) {
     return records_of([](Index) { return KindShares{}; },
                       RecordTable(RecordColumns{Matrix::Zero(1, d), Vector::Zero(d)}),

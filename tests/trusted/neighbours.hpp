@@ -89,6 +89,10 @@ class Pairs {
         r.add_hessian_difference_products(p, q, v, all, limit, out);
       });
     }
+    if (one.adds_hessians())
+      compare(d * d, 1, [&](const AnyRecords& r, VectorRef out) {
+        r.add_hessians(p, all, limit, out);
+      });
     if (one.separable())
       for (Index k = 0; k < grid.size(); ++k)
         compare(1, std::abs(grid[k] - x[j]), [&](const AnyRecords& r, VectorRef out) {

@@ -8,14 +8,15 @@
 
 namespace dpsosp {
 
-std::unique_ptr<const Records> admit(RowLoss loss, RecordTable table) {
+std::unique_ptr<const Records> admit(RowLoss loss, const RecordTable& table) {
   return std::unique_ptr<const Records>(
-      new Records(std::make_unique<const RowSums>(std::move(loss), std::move(table))));
+      new Records(std::make_unique<const RowSums>(std::move(loss), Records::owned(table))));
 }
 
-std::unique_ptr<const Records> admit(std::unique_ptr<const KindLoss> loss, RecordTable table) {
+std::unique_ptr<const Records> admit(std::unique_ptr<const KindLoss> loss,
+                                     const RecordTable& table) {
   return std::unique_ptr<const Records>(
-      new Records(std::make_unique<const KindSums>(std::move(loss), std::move(table))));
+      new Records(std::make_unique<const KindSums>(std::move(loss), Records::owned(table))));
 }
 
 }  // namespace dpsosp

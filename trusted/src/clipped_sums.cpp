@@ -5,6 +5,10 @@
 
 namespace dpsosp {
 
+ClipReport ClippedSums::add_hessians(const Point&, const Members&, double, VectorRef) const {
+  refuse("whole Hessians");
+}
+
 std::unique_ptr<const ClippedSums> ClippedSums::projected(const Matrix&, double) const {
   refuse_projection();
 }

@@ -96,10 +96,10 @@ ClipReport KindSums::add(const Summand& s,
   const Index kinds = shares.flags.empty() ? table_.columns()
                                            : Index{1} << std::min(shares.flags.size(), most_flags);
   fits = fits && (shares.bounds.size() == 0 || shares.bounds.size() == kinds);
-  fits = fits &&
-         (shares.axes
-              ? kinds == out.size() && shares.along.size() == kinds && shares.common.size() == kinds
-              : shares.vectors.rows() == out.size() && shares.vectors.cols() == kinds);
+  fits =
+      fits && (shares.axes ? kinds == d && out.size() == d && shares.along.size() == d &&
+                                 shares.common.size() == d
+                           : shares.vectors.rows() == out.size() && shares.vectors.cols() == kinds);
   if (!fits) throw InputError(loss_->problem() + ": shares of kinds that do not fit the records");
   const std::vector<Index> counts = count(shares, members);
   if (shares.axes) return add_along_axes(shares, counts, limit, direction, out);

@@ -64,6 +64,12 @@ RecordTable::RecordTable(std::shared_ptr<const RecordColumns> data,
   repeated_ = true;
 }
 
+RecordTable RecordTable::copy() const {
+  RecordTable made(*this);
+  made.data_ = std::make_shared<const RecordColumns>(*data_);
+  return made;
+}
+
 Members RecordTable::members_of(const BatchView& batch) const {
   if (!repeated_) return {batch};
   auto counts = std::make_shared<std::vector<Index>>(static_cast<std::size_t>(columns()), 0);

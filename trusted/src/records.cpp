@@ -49,6 +49,10 @@ Index RecordSums::longer(const Summand& summand, const BatchView& batch, double 
   return add(summand, batch, limit, unused).clipped;
 }
 
+ClipReport RecordSums::add_hessians(const Point&, const BatchView&, double, VectorRef) const {
+  refuse("whole Hessians");
+}
+
 std::unique_ptr<const AnyRecords> AnyRecords::projected(const Matrix&, double) const {
   refuse_projection();
 }

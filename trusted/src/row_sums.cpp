@@ -384,6 +384,42 @@ ClipReport RowSums::add_products(const Summand& s,
   });
 }
 
+/// φ″aaᵀ, weighed by its norm |φ″|‖a‖².
+ClipReport RowSums::add_hessians(const Point& point,
+                                 const Members& members,
+                                 double limit,
+                                 VectorRef out) const {
+  if (!adds_hessians()) return ClippedSums::add_hessians(point, members, limit, out);
+  const NoTraces before_and_after;
+  const Index d = table_.width(), at_a_time = rows_in_cache(d);
+  check({point.x.size(), out.size() / d});
+  const BatchView& columns = members.columns;
+  Vector lower = Vector::Zero(out.size());
+  const ClipReport total =
+      chunked_sum(columns.size(), lower, [&](Index first, Index last, VectorRef partial) {
+        const NoTraces of_this_thread;
+        ClipReport report;
+        Eigen::Map<Matrix> sum(partial.data(), d, d);
+        Matrix rows(d, at_a_time), weighed(d, at_a_time);
+        by_few(2, point, nullptr, columns, first, last, [&](Index k, const Few& few) {
+          const Index count = few.values.size();
+          for (Index j = 0; j < count; ++j) {
+            const Index i = columns[k + j], times = members.times(i);
+            const double a = lengths_[i], c = few.values[j], norm = std::abs(c) * a * a;
+            const double weight = times > 0 ? clip_weight(report, norm, limit, times) : 0.0;
+            rows.col(j) = column_vector(few.rows[static_cast<std::size_t>(j)], d);
+            weighed.col(j) = outer_factor(weight, c, a) * rows.col(j);
+          }
+          sum.triangularView<Eigen::Lower>() +=
+              weighed.leftCols(count) * rows.leftCols(count).transpose();
+        });
+        return report;
+      });
+  const Matrix whole = Eigen::Map<const Matrix>(lower.data(), d, d).selfadjointView<Eigen::Lower>();
+  out += whole.reshaped();
+  return total;
+}
+
 std::unique_ptr<const ClippedSums> RowSums::projected(const Matrix& map, double cap) const {
   if (loss_.common || loss_.tilted) return ClippedSums::projected(map, cap);
   if (map.cols() != table_.width())

@@ -21,14 +21,24 @@ class SimulatedColumns final : public SimulatedSums {
                  const BatchView& batch,
                  double limit,
                  VectorRef out) const override {
-    const BatchView columns(0, of_columns_->table().columns());
-    return of_columns_->add(summand, {columns, multiplicity_->of(batch)}, limit, out);
+    return of_columns_->add(summand, members_of(batch), limit, out);
+  }
+  bool adds_hessians() const override { return of_columns_->adds_hessians(); }
+  ClipReport add_hessians(const Point& point,
+                          const BatchView& batch,
+                          double limit,
+                          VectorRef out) const override {
+    return of_columns_->add_hessians(point, members_of(batch), limit, out);
   }
   std::unique_ptr<const SimulatedSums> projected(const Matrix& map, double cap) const override {
     return simulate(of_columns_->projected(map, cap), multiplicity_);
   }
 
  private:
+  Members members_of(const BatchView& batch) const {
+    return {BatchView(0, of_columns_->table().columns()), multiplicity_->of(batch)};
+  }
+
   std::unique_ptr<const ClippedSums> of_columns_;
   std::shared_ptr<const Multiplicity> multiplicity_;
 };

@@ -101,6 +101,7 @@ Curator::Curator(const PublicFacts& facts,
   shared_->departures = departures;
   shared_->auditor = auditor;
   shared_->words = std::move(words);
+  shared_->rests_on_assumption = own_->records() != nullptr && !own_->records()->checked();
   shared_->paths.insert(key.path);
 }
 
@@ -126,8 +127,7 @@ PrivacyLabel Curator::label() const {
   const PrivacyLabel label = label_of(!d.no_filter, d.no_noise, d.no_data, d.no_clipping);
   if (label != PrivacyLabel::enforced) return label;
   if (own_->simulated()) return PrivacyLabel::simulated;
-  return shared_->rests_on_assumption || !own_->records()->checked() ? PrivacyLabel::conditional
-                                                                     : label;
+  return shared_->rests_on_assumption ? PrivacyLabel::conditional : label;
 }
 
 Remaining Curator::remaining() const {
@@ -402,10 +402,14 @@ void Curator::read_hessian(const Summand& product, const Batch& batch, double li
   const BatchView view = members_of(batch);
   Vector sum = Vector::Zero(product.entries());
   const ClipReport report = read(product, view, limit, sum);
-  own_->work += sum / (departures.realised_divisor ? std::max(1.0, static_cast<double>(view.size()))
-                                                   : batch.policy.divisor(own_->facts.records));
+  own_->work += sum / divisor_of(batch, view);
   note_clipping(report, view.size(), limit);
   if (departures.no_clipping) note_violations(report, product, view, nominal);
+}
+
+double Curator::divisor_of(const Batch& batch, const BatchView& members) const {
+  return shared_->departures.realised_divisor ? std::max(1.0, static_cast<double>(members.size()))
+                                              : batch.policy.divisor(own_->facts.records);
 }
 
 std::unique_ptr<Curator> Curator::child(const ChildSpec& spec) {

@@ -127,6 +127,8 @@ class Curator {
   void check_hessian(std::string_view where, const Point& point, const Batch& batch) const;
   /// work += (1/divisor) Σ_{i∈batch} weighed Hessian products.
   void read_hessian(const Summand& product, const Batch& batch, double limit);
+  /// What a sum over the members is divided by for a mean.
+  double divisor_of(const Batch& batch, const BatchView& members) const;
   /// out = (1/divisor) Σ_{i∈batch} weighed Hessians, symmetric; d products with unit vectors.
   void read_hessian_matrix(const Vector& point, const Batch& batch, double limit, MatrixRef out);
   static BatchView members_of(const Batch& batch);

@@ -44,15 +44,16 @@ void Curator::hessian_exactly(const Vector& point,
   answer_exactly(standard_deviation, triangle, [&](LatticeVector& sum) {
     if (limit == 0 || !point.allFinite()) return;
     ClipReport report;
-    Vector column(d);
     for (Index k = 0; k < view.size(); ++k) {
       const BatchView record(view[k], view[k] + 1);
-      for (Index j = 0; j < d; ++j) {
-        column.setZero();
-        report.merge(
-            records.add_hessian_products(Point(point), Vector::Unit(d, j), record, limit, column));
-        hessian.col(j) = weight * column;
-      }
+      hessian.setZero();
+      if (records.adds_hessians())
+        report.merge(records.add_hessians(Point(point), record, limit, hessian.reshaped()));
+      else
+        for (Index j = 0; j < d; ++j)
+          report.merge(records.add_hessian_products(
+              Point(point), Vector::Unit(d, j), record, limit, hessian.col(j)));
+      hessian *= weight;
       Index at = 0;
       for (Index j = 0; j < d; ++j) {
         for (Index i = 0; i < j; ++i) triangle[at++] = (hessian(i, j) + hessian(j, i)) / 2;

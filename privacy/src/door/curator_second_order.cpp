@@ -8,6 +8,7 @@
 #include "curator_exact.hpp"
 #include "curator_state.hpp"
 #include "dpsosp/core/errors.hpp"
+#include "dpsosp/core/finite.hpp"
 #include "dpsosp/trusted/records.hpp"
 
 namespace dpsosp::door {
@@ -135,6 +136,16 @@ void Curator::read_hessian_matrix(const Vector& point,
                                   double limit,
                                   MatrixRef out) {
   const Index d = own_->facts.dimension;
+  const Departures& departures = shared_->departures;
+  if (own_->sums().adds_hessians() && !departures.no_clipping) {
+    out.setZero();
+    if (departures.no_data || limit == 0 || !point.allFinite()) return;
+    const BatchView view = members_of(batch);
+    Vector sum = Vector::Zero(d * d);
+    const ClipReport report = own_->sums().add_hessians(Point(point), view, limit, sum);
+    if (all_finite(sum)) out = sum.reshaped(d, d) / divisor_of(batch, view);
+    return note_clipping(report, view.size(), limit);
+  }
   Vector unit = Vector::Zero(d);
   for (Index j = 0; j < d; ++j) {
     own_->work.setZero(d);

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <map>
 #include <queue>
+#include <utility>
 #include <vector>
 
 namespace dpsosp::formula {
@@ -73,9 +74,9 @@ class Enclosure {
     return all.bounded() ? interval::both(all, hull) : all;
   }
 
-  /// Its value at a point with a sign on the given side.
-  Interval at(double t, double y, int sign, bool side) {
-    sides_ = {{sign, side}};
+  /// Its value at a point with signs on the given sides.
+  Interval at(double t, double y, std::map<int, bool> sides) {
+    sides_ = std::move(sides);
     return run({{t, t}, {y, y}}).value;
   }
   Interval at(double t, double y) {
@@ -84,6 +85,11 @@ class Enclosure {
   }
   /// Whether a sign of the function is ≥ 0 where it was evaluated last.
   bool side(int sign) const { return jets_[static_cast<std::size_t>(sign)].value.middle() >= 0; }
+  /// Whether rounding leaves it open there on which side a sign is.
+  bool undecided(int sign) const {
+    const Interval& v = jets_[static_cast<std::size_t>(sign)].value;
+    return v.least < 0 && v.most >= 0 && v.bounded();
+  }
   /// Operations that were evaluated.
   std::size_t work() const { return work_; }
   std::vector<int> signs() const {
@@ -279,6 +285,10 @@ std::optional<Jump> find_jump(Graph& graph, int node, const Box& box, int& place
   places = 0;
   const std::vector<int> signs = enclosure.signs();
   if (signs.empty()) return {};
+  const auto joined = [](double a, double b) {
+    return std::abs(a - b) <= same * (1 + std::max(std::abs(a), std::abs(b)));
+  };
+  const double step = box.t.width() / scores;
   std::vector<bool> was(signs.size());
   for (int i = 0; i <= labels; ++i) {
     const double y = box.y.least + box.y.width() * i / labels;
@@ -287,7 +297,20 @@ std::optional<Jump> find_jump(Graph& graph, int node, const Box& box, int& place
       const double after = box.t.least + box.t.width() * k / scores;
       enclosure.at(after, y);
       std::vector<bool> is;
-      for (const int sign : signs) is.push_back(enclosure.side(sign));
+      std::map<int, bool> zero;  // signs that may be 0 at this point alone, where they count as ≥ 0
+      for (const int sign : signs) {
+        is.push_back(enclosure.side(sign));
+        if (enclosure.undecided(sign)) zero[sign] = true;
+      }
+      for (const double beside : {after - step / 64, after + step / 64}) {
+        if (zero.empty() || !box.t.contains(beside)) continue;
+        std::map<int, bool> near = zero;
+        enclosure.at(beside, y);
+        for (auto& [sign, side] : near) side = enclosure.side(sign);
+        const double a = enclosure.at(after, y, near).middle(),
+                     b = enclosure.at(after, y, zero).middle();
+        if (!joined(a, b)) return Jump{after, y, a, b};
+      }
       for (std::size_t s = 0; k > 0 && s < signs.size(); ++s) {
         if (is[s] == was[s]) continue;
         double low = before, high = after;
@@ -295,11 +318,10 @@ std::optional<Jump> find_jump(Graph& graph, int node, const Box& box, int& place
           enclosure.at(m, y);
           (enclosure.side(signs[s]) == was[s] ? low : high) = m;
         }
-        const double a = enclosure.at(low, y, signs[s], was[s]).middle(),
-                     b = enclosure.at(high, y, signs[s], is[s]).middle();
+        const double a = enclosure.at(low, y, {{signs[s], was[s]}}).middle(),
+                     b = enclosure.at(high, y, {{signs[s], is[s]}}).middle();
         ++places;
-        if (!(std::abs(a - b) <= same * (1 + std::max(std::abs(a), std::abs(b)))))
-          return Jump{high, y, a, b};
+        if (!joined(a, b)) return Jump{high, y, a, b};
       }
       before = after;
       was = is;

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "formula_graph.hpp"
 
+#include <algorithm>
 #include <cmath>
+#include <functional>
+#include <utility>
 
 namespace dpsosp::formula {
 namespace {
@@ -83,6 +86,65 @@ int Graph::choose(int sign, int yes, int no) {
   return yes == no ? yes : made(Operation::choose, sign, yes, no);
 }
 
+int Graph::choose_either(int sign, int yes, int no) {
+  const int node = choose(sign, yes, no);
+  if (yes != no) either_.insert(node);
+  return node;
+}
+
+// The steps are exact but for underflow: rounding is the same for a number and its negative.
+Graph::Bare Graph::bare(int sign, bool with_factors) {
+  const Node n = (*this)[sign];  // a copy: nodes are added
+  const auto is_factor = [&](int operand) {
+    return !with_factors && (*this)[operand].operation == Operation::constant &&
+           (*this)[operand].value != 0;
+  };
+  const auto times = [&](int factor, int operand) {
+    const Bare b = bare(operand);
+    return Bare{b.node, b.positive == ((*this)[factor].value > 0)};
+  };
+  switch (n.operation) {
+    case Operation::constant:
+      return {constant(std::abs(n.value)), !(n.value < 0)};
+    case Operation::negate: {
+      const Bare b = bare(n.a, with_factors);
+      return {b.node, !b.positive};
+    }
+    case Operation::add:
+    case Operation::subtract: {
+      Bare a = bare(n.a, true), b = bare(n.b, true);
+      if (n.operation == Operation::subtract) b.positive = !b.positive;
+      if (a.node > b.node) std::swap(a, b);
+      if (a.positive != b.positive) return {subtract(a.node, b.node), a.positive};
+      if (a.node == b.node && !with_factors) return {bare(a.node).node, a.positive};
+      return {add(a.node, b.node), a.positive};
+    }
+    case Operation::multiply:
+    case Operation::divide: {
+      if (is_factor(n.b)) return times(n.b, n.a);
+      if (is_factor(n.a) && n.operation == Operation::multiply) return times(n.a, n.b);
+      const Bare a = bare(n.a, with_factors), b = bare(n.b, with_factors);
+      return {n.operation == Operation::multiply
+                  ? multiply(std::min(a.node, b.node), std::max(a.node, b.node))
+                  : divide(a.node, b.node),
+              a.positive == b.positive};
+    }
+    default:
+      return {sign, true};
+  }
+}
+
+Graph::Side Graph::side_of(int sign) {
+  const Bare b = bare(sign);
+  const Side& first = sides_.try_emplace(b.node, Side{sign, b.positive}).first->second;
+  return {first.sign, first.same == b.positive};
+}
+
+int Graph::on_side(int sign, int yes, int no) {
+  const Side side = side_of(sign);
+  return side.same ? choose(side.sign, yes, no) : choose(side.sign, no, yes);
+}
+
 int Graph::apply(Operation operation, int a) { return made(operation, a); }
 
 int Graph::derivative(int node) {
@@ -116,7 +178,7 @@ int Graph::derivative(int node) {
       result = negate(d(n.a));
       break;
     case Operation::abs:
-      result = multiply(choose(n.a, constant(1), constant(-1)), d(n.a));
+      result = multiply(on_side(n.a, constant(1), constant(-1)), d(n.a));
       break;
     case Operation::square:
       result = multiply(constant(2), multiply(n.a, d(n.a)));
@@ -134,10 +196,10 @@ int Graph::derivative(int node) {
       result = divide(d(n.a), add(constant(1), n.a));
       break;
     case Operation::max:
-      result = choose(subtract(n.a, n.b), d(n.a), d(n.b));
+      result = on_side(subtract(n.a, n.b), d(n.a), d(n.b));
       break;
     case Operation::choose:
-      result = choose(n.a, d(n.b), d(n.c));
+      result = either_.contains(node) ? on_side(n.a, d(n.b), d(n.c)) : choose(n.a, d(n.b), d(n.c));
       break;
   }
   derivatives_[node] = result;
@@ -145,16 +207,30 @@ int Graph::derivative(int node) {
 }
 
 int Graph::with_branches(int node) {
-  std::map<int, int> now;
-  for (const int k : parts(node)) {
-    Node n = (*this)[k];
-    for (int* operand : {&n.a, &n.b, &n.c})
-      if (*operand >= 0) *operand = now.at(*operand);
-    now[k] = n.operation == Operation::abs   ? choose(n.a, n.a, negate(n.a))
-             : n.operation == Operation::max ? choose(subtract(n.a, n.b), n.a, n.b)
-                                             : made(n.operation, n.a, n.b, n.c, n.value);
-  }
-  return now.at(node);
+  std::map<int, int> known;
+  const std::function<int(int)> now = [&](int k) {
+    if (const auto seen = known.find(k); seen != known.end()) return seen->second;
+    const Node n = (*this)[k];  // a copy: nodes are added
+    const auto on_sign = [&](int sign, int yes, int no) {
+      const Side side = side_of(sign);
+      return side.same ? choose(now(side.sign), yes, no) : choose(now(side.sign), no, yes);
+    };
+    int result = -1;
+    if (n.operation == Operation::abs) {
+      result = on_sign(n.a, now(n.a), negate(now(n.a)));
+    } else if (n.operation == Operation::max) {
+      result = on_sign(subtract(n.a, n.b), now(n.a), now(n.b));
+    } else if (either_.contains(k)) {
+      result = on_sign(n.a, now(n.b), now(n.c));
+    } else {
+      const auto of = [&](int operand) { return operand < 0 ? operand : now(operand); };
+      const int a = of(n.a), b = of(n.b), c = of(n.c);
+      result = made(n.operation, a, b, c, n.value);
+    }
+    known[k] = result;
+    return result;
+  };
+  return now(node);
 }
 
 std::vector<int> Graph::parts(int node) const {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <map>
+#include <set>
 #include <string_view>
 #include <tuple>
 #include <vector>
@@ -50,6 +51,10 @@ class Graph {
   int square(int a);
   int max(int a, int b);
   int choose(int sign, int yes, int no);
+  /// The same where both are equal at sign = 0, so that it is free which of them stands there.
+  int choose_either(int sign, int yes, int no);
+  /// Where a sign is 0, the free choices on it and on its negative take the side that this takes.
+  void set_side(int sign) { side_of(sign); }
   /// abs, sqrt, exp, expm1 or log1p
   int apply(Operation operation, int a);
 
@@ -70,10 +75,26 @@ class Graph {
  private:
   int made(Operation operation, int a = -1, int b = -1, int c = -1, double value = 0);
   bool is(int node, double value) const;
+  /// A sign without its constant factors, unless they are to stay.
+  struct Bare {
+    int node;
+    bool positive;  ///< as the sign; else as its negative
+  };
+  Bare bare(int sign, bool with_factors = false);
+  /// The first sign that is this one or its negative, but for a factor.
+  struct Side {
+    int sign;
+    bool same;  ///< as this one; else its negative
+  };
+  Side side_of(int sign);
+  /// `yes` where a sign is positive and `no` where it is negative.
+  int on_side(int sign, int yes, int no);
 
   std::vector<Node> nodes_;
   std::map<std::tuple<Operation, int, int, int, double>, int> known_;
   std::map<int, int> derivatives_;
+  std::map<int, Side> sides_;  // of bare signs
+  std::set<int> either_;       // choices that are free at 0
 };
 
 /// Reads φ(t; y). \throws InputError with the column of what cannot be read

@@ -6,6 +6,7 @@
 #include <charconv>
 #include <cmath>
 #include <string>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -29,6 +30,9 @@ class Parser {
       throw InputError(fmt::format("{} characters, expected at most {}", text_.size(), longest));
     const int node = sum();
     if (next() != '\0') refuse("an operator or the end");
+    // When all sides are set.
+    for (const Sigmoid& s : sigmoids_)
+      graph_.set_derivative(s.node, graph_.multiply(s.slope, graph_.derivative(s.operand)));
     return node;
   }
 
@@ -143,6 +147,7 @@ class Parser {
     }
     if (name == "where") {
       const auto a = arguments<3>();
+      graph_.set_side(a[0]);
       return graph_.choose(a[0], a[1], a[2]);
     }
     if (name == "sigmoid") return sigmoid(arguments<1>()[0]);
@@ -151,7 +156,7 @@ class Parser {
       const int e = graph_.apply(
           expm1, graph_.multiply(graph_.constant(-2), graph_.apply(Operation::abs, u)));
       const int size = graph_.negate(graph_.divide(e, graph_.add(graph_.constant(2), e)));
-      return graph_.choose(u, size, graph_.negate(size));
+      return graph_.choose_either(u, size, graph_.negate(size));
     }
     at_ = begin;
     refuse(
@@ -163,9 +168,8 @@ class Parser {
   int sigmoid(int u) {
     const int e = graph_.apply(Operation::exp, graph_.negate(graph_.apply(Operation::abs, u)));
     const int one = graph_.constant(1), sum = graph_.add(one, e);
-    const int node = graph_.divide(graph_.choose(u, one, e), sum);
-    graph_.set_derivative(
-        node, graph_.multiply(graph_.divide(e, graph_.square(sum)), graph_.derivative(u)));
+    const int node = graph_.divide(graph_.choose_either(u, one, e), sum);
+    sigmoids_.push_back({node, graph_.divide(e, graph_.square(sum)), u});
     return node;
   }
 
@@ -203,8 +207,13 @@ class Parser {
     throw InputError(fmt::format("column {}: {}, expected {}", at_ + 1, found, expected));
   }
 
+  struct Sigmoid {
+    int node, slope, operand;
+  };
+
   Graph& graph_;
   std::string_view text_;
+  std::vector<Sigmoid> sigmoids_;  // inner ones first
   std::size_t at_ = 0;
   int depth_ = 0;
 };

@@ -248,16 +248,19 @@ double OwnGlm::encode(Index record,
   return largest / longest * rest;
 }
 
+double OwnGlm::label_of(Index record) const {
+  const double value = table().records(label_column(), record);
+  return labels == Labels::signs ? (value + 1) / 2 : value;
+}
+
 GlmData OwnGlm::load(const std::vector<Index>& rows) const {
   check_labels();
-  const Index y = label_column();
   const auto columns = feature_columns();
   const auto of_columns = intervals();
   GlmData out{Matrix(raw_features(), std::ssize(rows)), Vector(std::ssize(rows))};
   for (Index k = 0; k < std::ssize(rows); ++k) {
     const Index row = rows[static_cast<std::size_t>(k)];
-    const double value = table().records(y, row);
-    out.labels[k] = labels == Labels::signs ? (value + 1) / 2 : value;
+    out.labels[k] = label_of(row);
     encode(row, columns, of_columns, out.features.col(k));
   }
   return out;
@@ -282,9 +285,12 @@ OwnGlm::Shortened OwnGlm::shortened(const InstanceSpec& spec) const {
   Shortened s{.records = spec.records};
   Vector x(raw_features());
   std::vector<double> lengths;
-  for (const Index row : rows_of(spec))
+  for (const Index row : rows_of(spec)) {
     if (const double length = encode(row, columns, of_columns, x); length > 1)
       lengths.push_back(length);
+    const double y = label_of(row);
+    if (loss.is_formula() && !(y >= loss.label_least && y <= loss.label_most)) ++s.labels_cut;
+  }
   if (lengths.empty()) return s;
   s.shortened = std::ssize(lengths);
   const auto middle = lengths.begin() + s.shortened / 2;

@@ -25,10 +25,8 @@ struct PhaseRecordLoss {
   };
   using Gradients = DenseQuery<Facts>;
   using Losses = Gradients;
-  using Products = Gradients;
 
   static Index dimension(const Facts& facts) { return facts.d; }
-  static Index hessian_rank(const Facts&) { return 1; }  // c_i a_i a_iᵀ
   static DenseGradient gradient(const Gradients& at, const DenseRecord& z, double*, VectorRef v) {
     v = part(at, &PhaseLink::slope, z) * z.column;
     return {};
@@ -36,11 +34,9 @@ struct PhaseRecordLoss {
   static double loss(const Losses& at, const DenseRecord& z, double*) {
     return part(at, &PhaseLink::value, z);
   }
-  /// c_i a_i a_iᵀ v and its exact norm |c_i|‖a_i‖².
-  static double product(const Products& at, const DenseRecord& z, double*, VectorRef v) {
-    const double c = part(at, &PhaseLink::curvature, z);
-    v = (c * z.column.dot(at.direction)) * z.column;
-    return std::abs(c) * z.column.squaredNorm();
+  static double curvature(const Gradients& at, const DenseRecord& z, double*, VectorRef u) {
+    u = z.column;
+    return part(at, &PhaseLink::curvature, z);
   }
 
  private:

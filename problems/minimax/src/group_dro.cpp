@@ -87,16 +87,15 @@ class GroupDroValue final : public Objective {
 
   void gradient(ConstVectorRef x, VectorRef out) const override {
     const State at(*data_, x);
-    out = data_->points() *
-          spread(weights(at)).cwiseProduct(shares_.cwiseProduct(first(at))).matrix();
+    out = data_->points() * spread(weights(at)).cwiseProduct(shared(first(at))).matrix();
   }
 
   void hessian_product(ConstVectorRef x, ConstVectorRef v, VectorRef out) const override {
     const State at(*data_, x);
     const Vector along = data_->points().transpose() * v;
-    const Vector slope = shares_.cwiseProduct(first(at));
+    const Vector slope = shared(first(at));
     const Vector bend =
-        shares_.array() * (1 - at.r.array().square()) * at.decay.array() * along.array();
+        shared(1 - at.r.array().square()).array() * at.decay.array() * along.array();
     const Vector w = weights(at);
     const Vector moved =
         weights_move(w, by_group(slope.cwiseProduct(along)) / data_->strong_concavity);
@@ -112,10 +111,11 @@ class GroupDroValue final : public Objective {
     Vector decay;
   };
 
-  static Vector first(const State& at) { return at.r.cwiseProduct(at.decay); }
-  Vector losses(const State& at) const {
-    return by_group(shares_.array() * (1 - at.decay.array()));
+  Vector shared(const Vector& terms) const {
+    return shares_.size() == 1 ? shares_[0] * terms : Vector(shares_.cwiseProduct(terms));
   }
+  static Vector first(const State& at) { return at.r.cwiseProduct(at.decay); }
+  Vector losses(const State& at) const { return by_group(shared(1 - at.decay.array())); }
   /// base + y*_g.
   Vector weights(const State& at) const {
     Vector w =
@@ -138,7 +138,7 @@ class GroupDroValue final : public Objective {
   }
 
   std::shared_ptr<const GroupDroData> data_;
-  Vector shares_;
+  Vector shares_;  // or one for all values
 };
 
 /// Bounds for all records on |y_g| ≤ 1/μ or on the simplex; weight = max n/n_g.
@@ -258,11 +258,14 @@ bool bends_down_at_origin(const Objective& F, double M, Stream stream) {
   return false;
 }
 
-/// One unit feature with labels at which φ′, φ″ and φ‴ are extreme, in every group.
-constexpr Index corners_per_group = 8;
-std::shared_ptr<const GroupDroData> group_dro_corners(const GroupDro& family, Index d) {
+/// At which φ′, φ″ and φ‴ are extreme.
+Vector corner_labels() { return Vector{{0, 1, -1, 0.7420, -0.7420, 1.7321, 3, -3}}; }
+
+/// One unit feature with each of the labels, in every group.
+std::shared_ptr<const GroupDroData> group_dro_corners(const GroupDro& family,
+                                                      Index d,
+                                                      const Vector& labels) {
   const Vector diagonal = Vector::Constant(d, 1 / std::sqrt(static_cast<double>(d)));
-  const Vector labels{{0, 1, -1, 0.7420, -0.7420, 1.7321, 3, -3}};
   GroupDroData data;
   data.groups = family.groups;
   data.strong_concavity = family.strong_concavity;
@@ -276,9 +279,10 @@ std::shared_ptr<const GroupDroData> group_dro_corners(const GroupDro& family, In
 /// A record of every corner in every group.
 std::vector<std::int32_t> corner_groups(Index groups) {
   std::vector<std::int32_t> values;
-  for (Index k = 0; k < corners_per_group; ++k)
+  const Index per_group = corner_labels().size();
+  for (Index k = 0; k < per_group; ++k)
     for (Index g = 0; g < groups; ++g)
-      values.push_back(static_cast<std::int32_t>(g * corners_per_group + k));
+      values.push_back(static_cast<std::int32_t>(g * per_group + k));
   return values;
 }
 
@@ -434,8 +438,7 @@ void GroupDro::draw(const InstanceSpec& spec, Problem& problem) const {
                   spec.records,
                   sampling,
                   spec.data_seed);
-  problem.population =
-      group_dro_value(data, Vector::Constant(data->labels.size(), 1 / static_cast<double>(values)));
+  problem.population = group_dro_value(data, Vector::Constant(1, 1 / static_cast<double>(values)));
   if (sampling != RecordSampling::stream) {
     Vector counted(data->labels.size());
     for (Index v = 0; v < counted.size(); ++v) {
@@ -449,11 +452,11 @@ void GroupDro::draw(const InstanceSpec& spec, Problem& problem) const {
           *problem.population, problem.facts.constants[constant::smoothness], Stream(key.child(2))))
     problem.landmarks.push_back(
         {"origin", Landmark::Kind::strict_saddle, Landmark::Of::population, Vector::Zero(d)});
-  const auto at_corners = group_dro_corners(*this, d);
-  problem.extremes = group_dro_records(at_corners, corner_groups(groups));
-  for (const Index k : {0, 1, 6})  // all records alike
+  problem.extremes =
+      group_dro_records(group_dro_corners(*this, d, corner_labels()), corner_groups(groups));
+  for (const double label : {0.0, 1.0, 3.0})  // all records alike
     problem.extreme_objectives.push_back(
-        group_dro_value(at_corners, Vector::Unit(corners_per_group, k).replicate(groups, 1)));
+        group_dro_value(group_dro_corners(*this, d, Vector{{label}}), Vector::Ones(1)));
   set_records<GroupDroLoss>(dro_facts(*data, spec.records), data, std::move(drawn), problem);
 }
 

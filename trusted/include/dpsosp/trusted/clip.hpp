@@ -33,6 +33,13 @@ inline double clip_weight(ClipReport& report, double norm, double limit, Index t
   return can_clip(norm, limit) ? limit / norm * records : 0.0;
 }
 
+/// weight·c as a factor of the outer product of a vector of this length, or 0 where it would be
+/// rounding.
+inline double outer_factor(double weight, double c, double length) {
+  const double factor = weight > 0 ? weight * c : 0.0;
+  return std::isnormal(factor) && std::isfinite(factor * length) ? factor : 0.0;
+}
+
 /// `weight`, or less where it would leave more than `times`·`most` of a vector of this norm: for
 /// weights by a bound that a problem states and that may be false. 0 as above.
 inline double cut_weight(double weight, double norm, double most, Index times) {

@@ -70,8 +70,8 @@ struct DenseQuery {
 /// A loss may have more, with the same kinds of functions:
 ///   - `Losses(facts, point, centre)` and `loss`, f(point; z) − f(centre; z);
 ///   - `Products(facts, point, previous, direction)` and `product`, which writes ∇²f·direction, or
-///     its difference, and returns a bound of the matrix's norm; `hessian_rank(facts)`, as of
-///     RecordSums;
+///     its difference, and returns a bound of the matrix's norm; or, of `Gradients`, `curvature`,
+///     which writes u and returns c where ∇²f, or its difference, is c u uᵀ;
 ///   - `Coordinates(facts, j, values, centre)` and `coordinate_loss(query, z_j, k)`, the change of
 ///     the term of coordinate j from the centre to values_k, where a term depends on one entry;
 ///   - `reads_record(block, difference)`, false where v is the same for all records; no loss with
@@ -89,7 +89,7 @@ concept DenseLoss = requires(const typename L::Facts& facts,
                                    const Point*,
                                    Block>;
   { L::problem } -> std::convertible_to<std::string_view>;
-  { L::dual } -> std::convertible_to<DenseDual>;
+  requires std::same_as<decltype(L::dual), const DenseDual>;
   { L::dimension(facts) } -> std::same_as<Index>;
   { L::gradient(query, record, scratch, v) } -> std::same_as<DenseGradient>;
 };

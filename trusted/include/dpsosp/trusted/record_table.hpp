@@ -35,7 +35,7 @@ struct Members {
 /// judged alone.
 class RecordTable {
  public:
-  /// \param data  shared, so that large columns are kept once; nobody may change them from here on
+  /// \param data  shared; admit() copies them, so that nobody can change records
   /// \throws InputError unless there are as many labels as columns
   explicit RecordTable(std::shared_ptr<const RecordColumns> data);
   explicit RecordTable(RecordColumns data);
@@ -58,6 +58,8 @@ class RecordTable {
   friend class RowSums;
   friend class Records;
 
+  /// A table of the same data that nobody else has a pointer to.
+  RecordTable copy() const;
   const double* column(Index i) const { return data_->features.data() + i * width(); }
   double label(Index i) const { return data_->labels[i]; }
   /// The columns that the records of a batch are.

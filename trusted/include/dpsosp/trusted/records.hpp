@@ -110,6 +110,14 @@ class RecordSums {
   /// A rank that no record's Hessian exceeds anywhere, whatever the record is; 0 where nothing
   /// better than the dimension is proved.
   virtual Index hessian_rank() const { return 0; }
+  /// Whether whole Hessians are added, which records of rank one allow.
+  virtual bool adds_hessians() const { return false; }
+  /// out += Σ min(1, limit/‖∇²f(point; z_i)‖) ∇²f(point; z_i) in d² entries, so that one record
+  /// moves it by at most 2·limit in Frobenius norm. \throws InputError unless adds_hessians()
+  virtual ClipReport add_hessians(const Point& point,
+                                  const BatchView& batch,
+                                  double limit,
+                                  VectorRef out) const;
 
   /// out += Σ clip(∇f(point; z_i)) in the block; out has d, d₂ or d + d₂ entries (x before y).
   ClipReport add_gradients(
@@ -170,6 +178,8 @@ class RecordSums {
 /// `UncheckedRecords`.
 class AnyRecords : public RecordSums {
  public:
+  AnyRecords(const AnyRecords&) = delete;  // would copy checked_
+  AnyRecords& operator=(const AnyRecords&) = delete;
   /// Whether the sums are those of trusted/.
   bool checked() const { return checked_; }
   /// Whether what a record contributes to a sum depends on that record alone. Where it does not
@@ -194,6 +204,7 @@ class AnyRecords : public RecordSums {
 class UncheckedRecords : public AnyRecords {
  protected:
   UncheckedRecords() : AnyRecords(false) {}
+  UncheckedRecords(const UncheckedRecords&) : AnyRecords(false) {}
 };
 
 /// Sums that are drawn from their law, of records that nobody has: what is computed from them says

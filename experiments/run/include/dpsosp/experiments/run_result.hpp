@@ -71,7 +71,7 @@ struct PrivacyResult {
   std::int64_t queries = 0;
   LedgerSummary ledger;
   std::optional<FilterResult> filter;
-  std::optional<double> nominal;  ///< ε while no gradient is longer than the nominal bound
+  std::optional<double> nominal;  ///< ε where a `conditional` run's assumption holds
   std::optional<ClassRelative> class_relative;
   std::string noise;  ///< for a release: where it comes from
 

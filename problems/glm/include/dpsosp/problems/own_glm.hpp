@@ -57,9 +57,10 @@ class OwnGlm final : public DataGlmFamily {
 
   // Not private: computed from the records without noise.
 
-  /// ‖x‖/longest of the records of an instance that are shortened.
+  /// ‖x‖/longest of the records of an instance that are shortened, and labels that are cut to the
+  /// range of a formula.
   struct Shortened {
-    Index records = 0, shortened = 0;
+    Index records = 0, shortened = 0, labels_cut = 0;
     double median = 0, largest = 0;  ///< > 1 where any is
   };
   Shortened shortened(const InstanceSpec& spec) const;
@@ -96,6 +97,8 @@ class OwnGlm final : public DataGlmFamily {
   std::map<Index, Interval> intervals() const;
   /// \throws CellRefused for the first in the file's order that is out of range
   void check_labels() const;
+  /// y of a record, 0 or 1 for signs.
+  double label_of(Index record) const;
   /// x of a record, with ‖x‖ ≤ 1, and ‖x‖ before it was shortened.
   double encode(Index record,
                 const std::vector<Index>& columns,

@@ -90,8 +90,8 @@ struct GroupDroData : RecordColumns {  ///< features (d + 1) × V; the last entr
   double base() const { return on_simplex() ? 0 : 1 / static_cast<double>(groups); }
   double centre() const { return on_simplex() ? 1 / static_cast<double>(groups) : 0; }
 };
-/// Φ of records of which shares[v] of value v's group have that value; of sum 1 in each group, or 0
-/// if it is empty.
+/// Φ of records of which shares[v] of value v's group have that value, or one share for every v; of
+/// sum 1 in each group, or 0 if it is empty.
 std::unique_ptr<const Objective> group_dro_value(std::shared_ptr<const GroupDroData> data,
                                                  Vector shares);
 /// Record i has value `values[i]`, of group i mod G.

@@ -19,12 +19,18 @@ class ClippedSums {
   virtual bool separable() const { return false; }
   virtual bool has_second_order() const { return false; }
   virtual Index hessian_rank() const { return 0; }
+  virtual bool adds_hessians() const { return false; }
 
   /// As RecordSums::add.
   virtual ClipReport add(const Summand& summand,
                          const Members& members,
                          double limit,
                          VectorRef out) const = 0;
+  /// As RecordSums::add_hessians.
+  virtual ClipReport add_hessians(const Point& point,
+                                  const Members& members,
+                                  double limit,
+                                  VectorRef out) const;
   /// The same sums of projected features, as AnyRecords::projected.
   virtual std::unique_ptr<const ClippedSums> projected(const Matrix& map, double cap) const;
 };

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
 #include <initializer_list>
 #include <map>
 #include <string>
@@ -18,13 +19,30 @@
 
 namespace dpsosp {
 
+/// What a loss is shown of a summand: copies, so that nothing reaches the vectors of who asked.
+struct ShownSummand {
+  explicit ShownSummand(const Summand& s)
+      : x(s.point.x),
+        y(s.point.y),
+        x_before(s.previous ? Vector(s.previous->x) : Vector()),
+        y_before(s.previous ? Vector(s.previous->y) : Vector()),
+        v(s.v),
+        summand{s.kind, Point(x, y), {}, v, s.block, s.coordinate, s.centre} {
+    if (s.previous) summand.previous.emplace(x_before, y_before);
+  }
+
+  Vector x, y, x_before, y_before, v;
+  Summand summand;
+};
+
 /// Clipped sums of a dense loss. Each vector is measured and cut here, whatever wrote it.
 template <class Loss>
 class DenseSums final : public ClippedSums {
   static_assert(DenseLoss<Loss>);
   using Facts = typename Loss::Facts;
   static constexpr bool has_losses = requires { typename Loss::Losses; };
-  static constexpr bool has_products = requires { typename Loss::Products; };
+  static constexpr bool has_curvature = requires { &Loss::curvature; };
+  static constexpr bool has_products = has_curvature || requires { typename Loss::Products; };
   static constexpr bool has_coordinates = requires { typename Loss::Coordinates; };
   static constexpr bool own_dual = Loss::dual == DenseDual::own;
   static constexpr DenseLength how = [] {
@@ -34,23 +52,27 @@ class DenseSums final : public ClippedSums {
 
  public:
   /// \throws InputError for records with duals of their own that are values of a list
-  DenseSums(Facts facts, RecordTable table) : facts_(std::move(facts)), table_(std::move(table)) {
+  DenseSums(Facts facts, RecordTable table)
+      : facts_(std::move(facts)),
+        table_(std::move(table)),
+        dimension_(Loss::dimension(facts_)),
+        duals_(count_duals()) {
     if (own_dual && table_.repeated_) refuse("has a dual for each record, so none is repeated");
   }
 
   const RecordTable& table() const override { return table_; }
   bool separable() const override { return has_coordinates; }
   bool has_second_order() const override { return has_products; }
-  Index hessian_rank() const override {
-    if constexpr (requires { Loss::hessian_rank(facts_); }) return Loss::hessian_rank(facts_);
-    return 0;
-  }
+  Index hessian_rank() const override { return has_curvature ? 1 : 0; }
 
-  ClipReport add(const Summand& s,
+  bool adds_hessians() const override { return has_curvature; }
+  ClipReport add(const Summand& asked,
                  const Members& members,
                  double limit,
                  VectorRef out) const override {
     const NoTraces before_and_after;
+    const ShownSummand shown(asked);
+    const Summand& s = shown.summand;
     if (s.kind == Summand::Kind::gradient) return add_gradients(s, members, limit, out);
     if constexpr (has_losses)
       if (s.kind == Summand::Kind::loss) return add_losses(s, members, limit, out);
@@ -60,6 +82,31 @@ class DenseSums final : public ClippedSums {
     if constexpr (has_products)
       if (s.kind == Summand::Kind::hessian_product) return add_products(s, members, limit, out);
     dpsosp::refuse(s);
+  }
+
+  /// c u uᵀ, weighed by its norm |c|‖u‖².
+  ClipReport add_hessians(const Point& point,
+                          const Members& members,
+                          double limit,
+                          VectorRef out) const override {
+    if constexpr (has_curvature) {
+      const NoTraces before_and_after;
+      const Vector x = point.x;
+      check({x.size(), out.size() / dimension_}, dimension_);
+      const typename Loss::Gradients query(facts_, Point(x), nullptr, Block::x);
+      const auto use = [&](const DenseRecord& record, Index, Index times, One& one, VectorRef sum) {
+        const auto c = answer<double, &Loss::curvature>(
+            one.v, query, record, one.scratch.data(), VectorRef(one.v));
+        const double length = length_of(one.v), norm = std::abs(c) * length * length;
+        const double factor = outer_factor(clip_weight(one.report, norm, limit, times), c, length);
+        if (factor == 0) return;
+        Eigen::Map<Matrix>(sum.data(), dimension_, dimension_).noalias() +=
+            (factor * one.v) * one.v.transpose();
+      };
+      return over_records(query, members, nullptr, nullptr, dimension_, out, use);
+    } else {
+      return ClippedSums::add_hessians(point, members, limit, out);
+    }
   }
 
  private:
@@ -72,15 +119,16 @@ class DenseSums final : public ClippedSums {
     const Block block = s.block;
     check_dual(point, block);
     if (previous != nullptr) check_dual(*previous, own_dual ? Block::x : block);
-    const Parts parts(block, Loss::dimension(facts_), duals());
-    check({point.x.size(), previous != nullptr ? previous->x.size() : dimension()}, dimension());
+    const Parts parts(block, dimension_, duals_);
+    check({point.x.size(), previous != nullptr ? previous->x.size() : dimension_}, dimension_);
     check({out.size()}, parts.x + parts.y);
     const typename Loss::Gradients query(facts_, point, previous, block);
     if constexpr (requires { Loss::reads_record(block, true); })
       if (!Loss::reads_record(block, previous != nullptr))
         return add_alike(query, parts, members, limit, out);
     const auto use = [&](const DenseRecord& record, Index i, Index times, One& one, VectorRef sum) {
-      DenseGradient g = Loss::gradient(query, record, one.scratch.data(), one.v);
+      DenseGradient g = answer<DenseGradient, &Loss::gradient>(
+          one.v, query, record, one.scratch.data(), VectorRef(one.v));
       const double weight = clip_weight(one.report, parts.length(g, one.v), limit, times);
       if (weight == 0) return;
       if (parts.in_v() > 0) sum.head(parts.in_v()) += (weight * g.scale) * one.v;
@@ -93,10 +141,10 @@ class DenseSums final : public ClippedSums {
                         const Members& members,
                         double limit,
                         VectorRef out) const {
-    check({s.point.x.size(), s.previous->x.size()}, dimension());
+    check({s.point.x.size(), s.previous->x.size()}, dimension_);
     const typename Loss::Losses query(facts_, s.point, *s.previous);
     const auto use = [&](const DenseRecord& record, Index, Index times, One& one, VectorRef sum) {
-      const double c = Loss::loss(query, record, one.scratch.data());
+      const double c = answer<double, &Loss::loss>(one.v, query, record, one.scratch.data());
       const double weight = clip_weight(one.report, std::abs(c), limit, times);
       if (weight > 0) sum[0] += weight * c;
     };
@@ -108,9 +156,10 @@ class DenseSums final : public ClippedSums {
                                    double limit,
                                    VectorRef out) const {
     const Index j = s.coordinate;
-    ConstVectorRef values = s.v;
-    if (j < 0 || j >= std::min(dimension(), table_.width())) refuse("has no such coordinate");
-    const typename Loss::Coordinates query(facts_, j, values, s.centre);
+    if (j < 0 || j >= std::min(dimension_, table_.width())) refuse("has no such coordinate");
+    const Vector moves = (s.v.array() - s.centre).abs();
+    const typename Loss::Coordinates query(facts_, j, s.v, s.centre);
+    Vector none;
     std::map<double, Index> counts;  // of records that are alike in coordinate j
     for (Index k = 0; k < members.columns.size(); ++k) {
       const Index i = members.columns[k];
@@ -118,41 +167,79 @@ class DenseSums final : public ClippedSums {
     }
     ClipReport report;
     for (const auto& [entry, count] : counts)
-      for (Index k = 0; k < values.size(); ++k) {
-        const double move = std::abs(values[k] - s.centre);
-        if (move == 0 || count == 0 || limit < shortest_limit) continue;
-        const double c = Loss::coordinate_loss(query, entry, k);
-        const double weight = clip_weight(report, std::abs(c) / move, limit, count);
+      for (Index k = 0; k < moves.size(); ++k) {
+        if (moves[k] == 0 || count == 0 || limit < shortest_limit) continue;
+        const double c = answer<double, &Loss::coordinate_loss>(none, query, entry, k);
+        const double weight = clip_weight(report, std::abs(c) / moves[k], limit, count);
         if (weight > 0) out[k] += weight * c;
       }
     return report;
   }
 
-  /// Weighed by the bound that the loss states. It may be too small, so what is longer than
-  /// limit·‖v‖ all the same is cut to it.
+  /// Weighed by the norm |c|‖u‖², or by a bound that the loss states. That may be too small, so
+  /// what is longer than limit·‖v‖ all the same is cut to it.
   ClipReport add_products(const Summand& s,
                           const Members& members,
                           double limit,
                           VectorRef out) const {
     check(
         {s.point.x.size(), s.previous ? s.previous->x.size() : s.v.size(), s.v.size(), out.size()},
-        dimension());
-    const typename Loss::Products query(facts_, s.point, s.before(), s.v);
+        dimension_);
     const double most = limit * s.v.stableNorm();
-    const auto use = [&](const DenseRecord& record, Index, Index times, One& one, VectorRef sum) {
-      const double bound = Loss::product(query, record, one.scratch.data(), one.v);
+    const auto add = [&](double bound, Index times, One& one, VectorRef sum) {
       const double stated = clip_weight(one.report, bound, limit, times), norm = length_of(one.v);
       const double weight = norm <= longest ? cut_weight(stated, norm, most, times) : 0.0;
       if (weight > 0) sum += weight * one.v;
     };
-    return over_records(query, members, nullptr, nullptr, dimension(), out, use);
+    if constexpr (has_curvature) {
+      const Vector v = s.v;
+      const typename Loss::Gradients query(facts_, s.point, s.before(), Block::x);
+      const auto use = [&](const DenseRecord& record, Index, Index times, One& one, VectorRef sum) {
+        const auto c = answer<double, &Loss::curvature>(
+            one.v, query, record, one.scratch.data(), VectorRef(one.v));
+        const double bound = std::abs(c) * one.v.squaredNorm();
+        one.v *= c * one.v.dot(v);
+        add(bound, times, one, sum);
+      };
+      return over_records(query, members, nullptr, nullptr, dimension_, out, use);
+    } else {
+      const typename Loss::Products query(facts_, s.point, s.before(), s.v);
+      const auto use = [&](const DenseRecord& record, Index, Index times, One& one, VectorRef sum) {
+        const auto bound = answer<double, &Loss::product>(
+            one.v, query, record, one.scratch.data(), VectorRef(one.v));
+        add(bound, times, one, sum);
+      };
+      return over_records(query, members, nullptr, nullptr, dimension_, out, use);
+    }
   }
 
   /// What is computed of one record.
   struct One {
     Vector v, scratch;
     ClipReport report = {};
+    Vector column = {};
+
+    /// A copy: from the table itself, a function could reach the columns beside it. It is as
+    /// aligned as the column, on which the last bits of sums depend.
+    Eigen::Map<const Vector> copy_of(const double* from, Index width) {
+      constexpr Index number = sizeof(double), in_register = EIGEN_MAX_ALIGN_BYTES / number;
+      const auto place = reinterpret_cast<std::intptr_t>(from) / number % in_register;
+      column.resize(width + in_register);
+      std::copy_n(from, width, column.data() + place);
+      return {column.data() + place, width};
+    }
   };
+
+  /// function(arguments…) of a record, or nothing where it throws: that would tell of the record.
+  template <class Answer, auto function, class... Arguments>
+  static Answer answer(Vector& v, Arguments&&... arguments) {
+    try {
+      return function(std::forward<Arguments>(arguments)...);
+    } catch (...) {
+      v.setZero();
+      return {};
+    }
+  }
 
   /// The sizes of what a sum of gradients asks for.
   struct Parts {
@@ -203,11 +290,11 @@ class DenseSums final : public ClippedSums {
       One one{Vector(entries), Vector(scratch_of(query))};
       for (Index k = first; k < last; ++k) {
         const Index i = columns[k], times = members.times(i);
-        if (k + 1 < last) prefetch(columns[k + 1]);
+        if (columns.is_list() && k + 1 < last) prefetch(columns[k + 1]);
         if (times == 0) continue;
         one.v.setZero();
         one.scratch.setZero();
-        const DenseRecord record{{table_.column(i), table_.width()},
+        const DenseRecord record{one.copy_of(table_.column(i), table_.width()),
                                  table_.label(i),
                                  dual_of(point, i),
                                  dual_of(previous, i)};
@@ -226,8 +313,9 @@ class DenseSums final : public ClippedSums {
     static_assert(!own_dual);
     const Vector none = Vector::Zero(table_.width());
     One one{Vector::Zero(parts.written()), Vector::Zero(scratch_of(query))};
-    const DenseGradient g = Loss::gradient(
-        query, {{none.data(), none.size()}, 0.0, 0.0, 0.0}, one.scratch.data(), one.v);
+    const DenseRecord record{{none.data(), none.size()}, 0.0, 0.0, 0.0};
+    const auto g = answer<DenseGradient, &Loss::gradient>(
+        one.v, query, record, one.scratch.data(), VectorRef(one.v));
     const Index times = members.records();
     if (times == 0) return {};
     one.v *= g.scale;
@@ -241,8 +329,8 @@ class DenseSums final : public ClippedSums {
     if constexpr (requires { Loss::scratch(query); }) return Loss::scratch(query);
     return 0;
   }
-  Index dimension() const { return Loss::dimension(facts_); }
-  Index duals() const {
+  /// Of a point's dual.
+  Index count_duals() const {
     if constexpr (Loss::dual == DenseDual::shared) return Loss::dual_dimension(facts_);
     return own_dual ? table_.columns() : 0;
   }
@@ -261,8 +349,9 @@ class DenseSums final : public ClippedSums {
       refuse("its dual is shared by all records, so a query needs y");
     if (block != Block::x && !point.has_dual())
       refuse("a query of the dual block needs y of dimension n");
-    if (point.has_dual()) check({point.y.size()}, duals());
+    if (point.has_dual()) check({point.y.size()}, duals_);
   }
+
   /// The processor does not predict the order of a list.
   void prefetch(Index i) const {
     constexpr Index cache_line = 8;  // doubles
@@ -271,6 +360,7 @@ class DenseSums final : public ClippedSums {
 
   Facts facts_;
   RecordTable table_;
+  Index dimension_, duals_;
 };
 
 }  // namespace dpsosp

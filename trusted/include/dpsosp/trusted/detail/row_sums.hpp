@@ -24,10 +24,15 @@ class RowSums final : public ClippedSums {
   /// 1 of φ″aaᵀ; 0 where g adds to it.
   Index hessian_rank() const override { return loss_.common ? 0 : 1; }
 
+  bool adds_hessians() const override { return !loss_.common && !loss_.tilted; }
   ClipReport add(const Summand& summand,
                  const Members& members,
                  double limit,
                  VectorRef out) const override;
+  ClipReport add_hessians(const Point& point,
+                          const Members& members,
+                          double limit,
+                          VectorRef out) const override;
   std::unique_ptr<const ClippedSums> projected(const Matrix& map, double cap) const override;
 
  private:
