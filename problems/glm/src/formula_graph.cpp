@@ -13,6 +13,9 @@ namespace {
 Expression square_of(const Expression& a) { return square(a); }
 Expression max_of(const Expression& a, const Expression& b) { return max(a, b); }
 
+/// Whether a constant factor may stand elsewhere in a product: none overflows for that alone.
+bool is_moderate(double factor) { return 1e-6 < std::abs(factor) && std::abs(factor) < 1e6; }
+
 }  // namespace
 
 int Graph::made(Operation operation, int a, int b, int c, double value) {
@@ -147,10 +150,28 @@ int Graph::on_side(int sign, int yes, int no) {
 
 int Graph::apply(Operation operation, int a) { return made(operation, a); }
 
+std::pair<double, int> Graph::factors(int node) const {
+  const Node& n = (*this)[node];
+  if (n.operation == Operation::negate) return {-1, n.a};
+  if (n.operation == Operation::multiply)
+    if (const Node& a = (*this)[n.a]; a.operation == Operation::constant && is_moderate(a.value))
+      return {a.value, n.b};
+  return {1, node};
+}
+
 int Graph::derivative(int node) {
   if (const auto known = derivatives_.find(node); known != derivatives_.end()) return known->second;
   const Node n = (*this)[node];  // a copy: nodes are added
   const auto d = [&](int operand) { return derivative(operand); };
+  // Constants go to the front, so that they meet and are multiplied here once.
+  const auto scaled = [&](double factor, int a) {
+    const auto [constant_factor, rest] = factors(a);
+    return multiply(constant(factor * constant_factor), rest);
+  };
+  const auto times = [&](int a, int b) {
+    const auto [factor, rest] = factors(b);
+    return scaled(factor, multiply(a, rest));
+  };
   int result = constant(0);
   switch (n.operation) {
     case Operation::constant:
@@ -167,36 +188,46 @@ int Graph::derivative(int node) {
       break;
     case Operation::multiply:
       if (const Node a = (*this)[n.a]; a.operation == Operation::square && a.a == n.b)
-        result = multiply(constant(3), multiply(n.a, d(n.b)));  // of a cube
+        result = scaled(3, times(n.a, d(n.b)));  // of a cube
+      else if (a.operation == Operation::constant && is_moderate(a.value))
+        result = scaled(a.value, d(n.b));
       else
         result = add(multiply(d(n.a), n.b), multiply(n.a, d(n.b)));
       break;
     case Operation::divide:  // (a′ − (a/b) b′)/b
+      if (const Node b = (*this)[n.b]; b.operation == Operation::constant && is_moderate(b.value))
+        if (const auto [factor, rest] = factors(d(n.a)); factor != 1) {
+          result = multiply(constant(factor / b.value), rest);
+          break;
+        }
       result = divide(subtract(d(n.a), multiply(node, d(n.b))), n.b);
       break;
     case Operation::negate:
-      result = negate(d(n.a));
+      result = scaled(-1, d(n.a));
       break;
     case Operation::abs:
       result = multiply(on_side(n.a, constant(1), constant(-1)), d(n.a));
       break;
     case Operation::square:
-      result = multiply(constant(2), multiply(n.a, d(n.a)));
+      result = scaled(2, times(n.a, d(n.a)));
       break;
     case Operation::sqrt:
       result = divide(d(n.a), multiply(constant(2), node));
       break;
     case Operation::exp:
-      result = multiply(node, d(n.a));
+      result = times(node, d(n.a));
       break;
     case Operation::expm1:
-      result = multiply(apply(Operation::exp, n.a), d(n.a));
+      result = times(apply(Operation::exp, n.a), d(n.a));
       break;
     case Operation::log1p:
       result = divide(d(n.a), add(constant(1), n.a));
       break;
     case Operation::max:
-      result = on_side(subtract(n.a, n.b), d(n.a), d(n.b));
+      if (const auto [factor, rest] = factors(d(n.a)); factor != 1 && is(d(n.b), 0))
+        result = scaled(factor, on_side(subtract(n.a, n.b), rest, d(n.b)));
+      else
+        result = on_side(subtract(n.a, n.b), d(n.a), d(n.b));
       break;
     case Operation::choose:
       result = either_.contains(node) ? on_side(n.a, d(n.b), d(n.c)) : choose(n.a, d(n.b), d(n.c));

@@ -5,6 +5,7 @@
 #include <set>
 #include <string_view>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 #include "dpsosp/trusted/expression.hpp"
@@ -75,6 +76,8 @@ class Graph {
  private:
   int made(Operation operation, int a = -1, int b = -1, int c = -1, double value = 0);
   bool is(int node, double value) const;
+  /// c and f of a function c f with a constant c; else 1 and the function.
+  std::pair<double, int> factors(int node) const;
   /// A sign without its constant factors, unless they are to stay.
   struct Bare {
     int node;
