@@ -9,6 +9,7 @@ namespace dpsosp {
 /// 3: least eigenvalues by inverse Lanczos; gradients of tilted records summed in eight parts.
 /// 4: tilted records eight at a time; residuals that cancel left out; solves by inverse pivots.
 /// 5: sines, cosines and powers of our own.
-inline constexpr int library_numbers_version = 5;
+/// 6: whole Hessians of rank one as sums of outer products.
+inline constexpr int library_numbers_version = 6;
 
 }  // namespace dpsosp
