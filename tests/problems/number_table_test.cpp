@@ -290,7 +290,7 @@ TEST(NumberTable, TakesTimeInProportionToItsColumns) {
     }
     return least;
   };
-  EXPECT_LT(seconds(320000), 64 * seconds(20000)) << "16 if linear, 256 if quadratic";
+  EXPECT_LT(seconds(80000), 64 * seconds(5000)) << "16 if linear, 256 if quadratic";
 }
 
 }  // namespace
