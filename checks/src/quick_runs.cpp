@@ -133,6 +133,7 @@ std::vector<QuickRun> chosen_runs() {
       {minimax("yang-2022/dp-sgda", "auc", 20000),
        "From the saddle of cosine-minimax it moves away instead, as does the reference without "
        "privacy."},
+      {from_anywhere("cutkosky-orabona-2019/dp-storm", 100000)},
       {minimax("reference/gradient-descent-ascent", "auc", 2000)},
       {at("reference/sgd", "cosine-saddle", 2000, 10, {{"start", "random"}})},
       {at("reference/spider", "cosine-saddle", 2000, 10, {{"start", "random"}})},

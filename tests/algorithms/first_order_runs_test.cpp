@@ -136,6 +136,22 @@ TEST(AdaptiveSteps, AdamStepsMatchStartAndNoiseCorrections) {
   EXPECT_TRUE(floored);
 }
 
+TEST(DpSgd, MomentumStepsAlongMeanCorrectedForItsStart) {
+  constexpr Index d = 3, T = 30;
+  const Script script(d, T);
+  AbadiSgd a;
+  a.parameters.steps = T;
+  a.parameters.step_size = 0.02;
+  a.parameters.first_decay = 0.8;
+  const auto iterates = scripted_run(a, script, d);
+  Vector x = Vector::Zero(d), m = Vector::Zero(d);
+  for (std::size_t t = 0; t < iterates.size(); ++t) {
+    ASSERT_LT((iterates[t] - x).norm(), 1e-13) << "t = " << t;
+    m = 0.8 * m + 0.2 * script.answers[t];
+    x -= 0.02 * m / (1 - std::pow(0.8, static_cast<double>(t + 1)));
+  }
+}
+
 TEST(DpSgd, DividesByExpectedBatchAndKeepsEmptyBatches) {
   // q n = 1: a step is −η c times the number of records that joined, none one time in three.
   const PublicFacts facts = plain_facts(10, 1);

@@ -40,6 +40,7 @@ const AlgorithmCard& abadi_card(Abadi2016::Rule rule) {
 
 Abadi2016::Abadi2016(Rule rule) : rule_(rule), card_(abadi_card(rule)) {
   parameters.output = OutputRule::last;
+  if (rule == Rule::sgd) parameters.first_decay = 0.0;
 }
 
 Outcome Abadi2016::run(Curator& curator, Stream stream, Observer& observer) const {
@@ -52,15 +53,15 @@ Outcome Abadi2016::run(Curator& curator, Stream stream, Observer& observer) cons
   double start1 = 1.0, start2 = 1.0;  // β₁^t, β₂^t
   Outcome outcome =
       noisy_descent(curator, stream, observer, p, [&](Index t, const Vector& g, Vector& x) {
-        if (rule_ == Rule::sgd) {  // step 3
-          x -= p.step_size * g;
+        m = p.first_decay * m + (1.0 - p.first_decay) * g;
+        start1 *= p.first_decay;
+        const double step = p.step_size / (1.0 - start1);  // η m̂ = step · m
+        if (rule_ == Rule::sgd) {                          // step 3
+          x -= step * m;
         } else {
-          m = p.first_decay * m + (1.0 - p.first_decay) * g;
           v = p.second_decay * v + (1.0 - p.second_decay) * g.cwiseAbs2();
-          start1 *= p.first_decay;
           start2 *= p.second_decay;
-          const double step = p.step_size / (1.0 - start1);  // η m̂ = step · m
-          const auto second = v.array() / (1.0 - start2);    // v̂
+          const auto second = v.array() / (1.0 - start2);  // v̂
           if (p.correction == MomentCorrection::start)
             x.array() -= step * m.array() / (second.sqrt() + p.damping);
           else
@@ -133,8 +134,8 @@ Fields Abadi2016::fields() {
                     p.tail_average,
                     probability,
                     "share of iterates averaged at the end; 0 = none"));
-  if (rule_ == Rule::sgd) return f;
   f.push_back(field("first_decay", p.first_decay, unit_without_1, "beta1; 0 = no momentum"));
+  if (rule_ == Rule::sgd) return f;
   f.push_back(field("second_decay", p.second_decay, unit_without_1, "beta2; 0 = no memory"));
   f.push_back(
       field("correction",

@@ -5,48 +5,31 @@
 #include <cmath>
 
 #include "dpsosp/core/errors.hpp"
+#include "recursive_momentum.hpp"
 
 namespace dpsosp::baselines {
 
-// Steps of baselines notes, 7; step 5 of one round is asked for at the beginning of the next one,
-// so that the last estimate, which no step uses, costs nothing.
 Outcome DpSrm::run(Curator& curator, Stream stream, Observer& observer) const {
   const DpSrmParameters& p = parameters;
-  const BatchPolicy policy = batch_policy(p.sampling, p.batch, curator.facts().records);
-  const GradientQuery first{p.clip, Noise::sensitivity_ratio(p.refresh_noise)};
-  const CombinationQuery next{p.clip, p.clip_difference, Noise::sensitivity_ratio(p.noise)};
-  Vector w = curator.facts().initial_point;
-  Vector w_prev = w;
-  Vector v(w.size()), combination(w.size());
-  OutputKeeper output(p.output, p.steps, stream);
-  const auto outcome = [&](Status status, Index steps) {
-    return Outcome{status == Status::not_finite ? w : output.point(w), status, steps, {}};
-  };
-  for (Index t = 0; t < p.steps; ++t) {  // step 2
-    observer.iterate(t, w);
-    try {
-      if (t == 0) {  // step 1
-        curator.gradient(Point(w), curator.draw(policy), first, v);
-      } else {  // step 5: v = ∇F_B(w) + (1 − γ)(v − ∇F_B(w_prev)) + noise
-        curator.gradient_combination(
-            p.momentum, Point(w), Point(w_prev), curator.draw(policy), next, combination);
-        v = (1.0 - p.momentum) * v + combination;
-      }
-    } catch (const Refused& refusal) {
-      return outcome(status_of(refusal), t);
-    }
-    observer.estimate(t, w, v);
-    output.visit(t, w, v);
-    w_prev = w;
-    const double length = v.norm();
-    if (!std::isfinite(length)) return outcome(Status::not_finite, t + 1);
-    // step 3: η = min(ζ/(n₀ M ‖v‖), 1/(2 n₀ M))
-    const double scale = p.step_divisor * p.smoothness;
-    const double eta = length > 2.0 * p.accuracy ? p.accuracy / (scale * length) : 0.5 / scale;
-    w -= eta * v;  // step 4
-    if (!w.allFinite()) return outcome(Status::not_finite, t + 1);
-  }
-  return outcome(Status::steps_done, p.steps);  // step 6
+  return recursive_momentum(
+      curator,
+      stream,
+      observer,
+      {.steps = p.steps,
+       .policy = batch_policy(p.sampling, p.batch, curator.facts().records),
+       .momentum = p.momentum,
+       .clip = p.clip,
+       .first_noise = p.refresh_noise,
+       .noise = p.noise,
+       .output = p.output,
+       .difference_limit = [&](const Vector&) { return p.clip_difference; }},
+      [&](const Vector& v, Vector& w) {
+        // step 3: η = min(ζ/(n₀ M ‖v‖), 1/(2 n₀ M))
+        const double length = v.norm();
+        const double scale = p.step_divisor * p.smoothness;
+        const double eta = length > 2.0 * p.accuracy ? p.accuracy / (scale * length) : 0.5 / scale;
+        w -= eta * v;  // step 4
+      });
 }
 
 DpSrmNumbers dp_srm_numbers(const ProblemNumbers& q, const PrivacyBudget& budget, double constant) {

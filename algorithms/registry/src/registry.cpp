@@ -15,6 +15,7 @@
 #include "dpsosp/baselines/dp_sgda.hpp"
 #include "dpsosp/baselines/dp_spider.hpp"
 #include "dpsosp/baselines/dp_srm.hpp"
+#include "dpsosp/baselines/dp_storm.hpp"
 #include "dpsosp/baselines/dp_svrg.hpp"
 #include "dpsosp/baselines/dp_trust_region.hpp"
 #include "dpsosp/baselines/gradient_descent_ascent.hpp"
@@ -88,6 +89,7 @@ std::vector<AlgorithmEntry>& all_entries() {
       entry<baselines::AbadiAdam>(),
       entry<baselines::PrivateDiff>(),
       entry<baselines::DpSgda>(),
+      entry<baselines::DpStorm>(),
       entry<baselines::GradientDescentAscent>(),
       entry<baselines::ReferenceSgd>(),
       entry<baselines::ReferenceSpider>(),

@@ -21,7 +21,7 @@ constexpr auto words_of(MomentCorrection) {
 struct Abadi2016Parameters : DescentParameters {
   double epochs = 10.0;
   double tail_average = 0.0;
-  double first_decay = 0.9;
+  double first_decay = 0.9;  ///< β₁; of DP-SGD 0 unless it is set
   double second_decay = 0.999;
   MomentCorrection correction = MomentCorrection::start;
   double damping = 1e-8;
