@@ -58,8 +58,8 @@ TEST(Networks, ArePlannedWhereTheyAreNamed) {
 
 TEST(Networks, OfPaperAreCheckedAsFarAsReferenceHoldsThem) {
   const ScratchFolder folder;
-  fs::create_directories(folder / "reference/league-real-data");
-  std::ofstream(folder / "reference/league-real-data/t.csv") << "a\r\n";
+  fs::create_directories(folder / "reference/league-tuned");
+  std::ofstream(folder / "reference/league-tuned/t.csv") << "a\r\n";
   const Result r = reproduce(folder, "avdiukhin-2024 --check " + (folder / "reference").string());
   expect_one_error_line(r, 2, "holds no tables of any exhibit");
   expect_one_error_line(

@@ -228,6 +228,20 @@ TEST(GlmPopulation, IsExactOrOmittedForNarrowLossAndWideDomain) {
   EXPECT_EQ(wide.make({.records = 1}).population, nullptr);
 }
 
+TEST(GlmPopulation, MatrixHasTheBitsOfItsProducts) {
+  GlmLogistic family;
+  family.regulariser = 0.2;
+  const Problem p = family.make({.records = 1, .dimension = 5});
+  const Vector w = Vector::LinSpaced(5, -1, 2);
+  Matrix h(5, 5);
+  p.population->hessian(w, h);
+  for (Index j = 0; j < 5; ++j) {
+    Vector column(5);
+    p.population->hessian_product(w, Vector::Unit(5, j), column);
+    EXPECT_EQ(column, h.col(j));
+  }
+}
+
 TEST(GlmPopulation, HessianIsContinuousNearPlantedLine) {
   // on the line through w*, every direction orthogonal to it has one curvature
   for (const Index d : {2, 3, 10}) {

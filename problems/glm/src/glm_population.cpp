@@ -96,21 +96,17 @@ class GlmPopulation final : public Objective {
   }
 
   void hessian_product(ConstVectorRef w, ConstVectorRef v, VectorRef out) const override {
-    const Frame at(*this, w);
-    const Vector curvature = rule_.weight.cwiseProduct(expected(2, at));
-    const Vector along = curvature.cwiseProduct(rule_.along);
-    const double mixed = along.dot(rule_.across);
-    const Vector inside = within(v);
-    const double v1 = at.first.dot(inside);
-    const double v2 = at.second.dot(inside);
-    Vector product = curvature.dot(rule_.rest) * (inside - v1 * at.first - v2 * at.second);
-    product += (along.dot(rule_.along) * v1 + mixed * v2) * at.first;
-    product += (mixed * v1 + curvature.dot(rule_.across.cwiseAbs2()) * v2) * at.second;
-    put(product, out);
-    if (regulariser_ > 0) {
-      Vector diagonal = Vector::Zero(w.size());
-      add_ratio_penalty_curvature(regulariser_, w, diagonal);
-      out += diagonal.cwiseProduct(v);
+    Curvature(*this, w).times(v, out);
+  }
+
+  /// The same products; all nodes are visited once.
+  void hessian(ConstVectorRef w, MatrixRef out) const override {
+    const Curvature curvature(*this, w);
+    Vector e = Vector::Zero(w.size());
+    for (Index j = 0; j < w.size(); ++j) {
+      e[j] = 1;
+      curvature.times(e, out.col(j));
+      e[j] = 0;
     }
   }
 
@@ -141,6 +137,36 @@ class GlmPopulation final : public Objective {
     }
     Vector first, second;
     double a = 0, b = 0;
+  };
+
+  /// The Hessian at w by its moments within the frame.
+  struct Curvature {
+    Curvature(const GlmPopulation& of, ConstVectorRef w) : objective(of), w(w), at(of, w) {
+      const Vector curvature = of.rule_.weight.cwiseProduct(of.expected(2, at));
+      const Vector along = curvature.cwiseProduct(of.rule_.along);
+      first = along.dot(of.rule_.along);
+      mixed = along.dot(of.rule_.across);
+      second = curvature.dot(of.rule_.across.cwiseAbs2());
+      rest = curvature.dot(of.rule_.rest);
+    }
+    void times(ConstVectorRef v, VectorRef out) const {
+      const Vector inside = objective.within(v);
+      const double v1 = at.first.dot(inside);
+      const double v2 = at.second.dot(inside);
+      Vector product = rest * (inside - v1 * at.first - v2 * at.second);
+      product += (first * v1 + mixed * v2) * at.first;
+      product += (mixed * v1 + second * v2) * at.second;
+      objective.put(product, out);
+      if (objective.regulariser_ > 0) {
+        Vector diagonal = Vector::Zero(w.size());
+        add_ratio_penalty_curvature(objective.regulariser_, w, diagonal);
+        out += diagonal.cwiseProduct(v);
+      }
+    }
+    const GlmPopulation& objective;
+    ConstVectorRef w;
+    Frame at;
+    double first = 0, mixed = 0, second = 0, rest = 0;
   };
 
   Vector within(ConstVectorRef w) const {
