@@ -136,6 +136,25 @@ TEST(AdaptiveSteps, AdamStepsMatchStartAndNoiseCorrections) {
   EXPECT_TRUE(floored);
 }
 
+TEST(AdaptiveSteps, LeastSecondMomentIsOfTheNoiseInForce) {
+  const Script script(3, 40);
+  AbadiAdam a;
+  auto& p = a.parameters;
+  p.steps = 40;
+  p.correction = MomentCorrection::noise;
+  p.clip = 0.5;
+  for (const double ratio : {3.0, 30.0}) {
+    a.set_common_noise(ratio);
+    const double s = ratio * 2 * 0.5 / 10;
+    p.moment_floor = 0;
+    const auto derived = scripted_run(a, script, 3);
+    p.moment_floor = s * s / 100;
+    EXPECT_EQ(derived, scripted_run(a, script, 3));
+    p.moment_floor *= 4;
+    EXPECT_NE(derived, scripted_run(a, script, 3)) << "some moments are at the floor";
+  }
+}
+
 TEST(DpSgd, MomentumStepsAlongMeanCorrectedForItsStart) {
   constexpr Index d = 3, T = 30;
   const Script script(d, T);

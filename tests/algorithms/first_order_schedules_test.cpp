@@ -252,12 +252,8 @@ TEST(AbadiSchedule, SamplesOnlyWithAmplificationAndNeedsLessNoise) {
     EXPECT_LT(
         std::stod(values_of(a->fields()).at("noise")),
         0.5 * calibrate_common_noise(plan, 5120, {1, 1e-6}, Calibrator::cks).sensitivity_ratio);
-    // AdamBC's least second moment: (sC/(qn))²/100
-    if (key == std::string("abadi-2016/dp-adam")) {
-      const double deviation = std::stod(values_of(a->fields()).at("noise")) * 2 / 256;
-      expect_digits(
-          std::stod(values_of(a->fields()).at("moment_floor")), deviation * deviation / 100, 1e-12);
-    }
+    if (key == std::string("abadi-2016/dp-adam"))
+      EXPECT_EQ(values_of(a->fields()).at("moment_floor"), "0") << "of the noise in force";
     test::set(*a, {{"sampling", "sample"}});
     a->schedule(Schedule::practical, facts, {1, 1e-6}, Calibrator::rdp);
     EXPECT_EQ(values_of(a->fields()).at("sampling"), "sample");

@@ -22,7 +22,8 @@ AlgorithmCard make_abadi_card(Abadi2016::Rule rule) {
                      .rate = "(sqrt(d)/(n eps))^(1/2)",
                      .empirical = Exponents{-0.5, 0.25, -0.5},
                      .operations = "gradient",
-                     .output_rule = "last iterate, a uniform one, or the mean of the last ones"};
+                     .output_rule = "last iterate, a uniform one, or the mean of the last ones",
+                     .numbers_version = sgd ? 1 : 2};
   if (sgd)
     card.same_without_noise =
         "wang-ye-xu-2017/dp-gd: with full batches both are gradient descent at 1/M; sampled "
@@ -47,6 +48,8 @@ Outcome Abadi2016::run(Curator& curator, Stream stream, Observer& observer) cons
   const Abadi2016Parameters& p = parameters;
   const Index d = curator.facts().dimension;
   const double s = p.deviation(curator.facts().records);
+  const double of_noise = s > 0 ? s * s / 100.0 : p.damping * p.damping;
+  const double floor = p.moment_floor > 0 ? p.moment_floor : of_noise;
   const auto averaged =
       static_cast<Index>(std::ceil(p.tail_average * static_cast<double>(p.steps)));
   Vector m = Vector::Zero(d), v = Vector::Zero(d), mean = Vector::Zero(d);
@@ -65,7 +68,7 @@ Outcome Abadi2016::run(Curator& curator, Stream stream, Observer& observer) cons
           if (p.correction == MomentCorrection::start)
             x.array() -= step * m.array() / (second.sqrt() + p.damping);
           else
-            x.array() -= step * m.array() / (second - s * s).max(p.moment_floor).sqrt();
+            x.array() -= step * m.array() / (second - s * s).max(floor).sqrt();
         }
         if (t >= p.steps - averaged) mean += x / static_cast<double>(averaged);
       });
@@ -119,7 +122,7 @@ Scheduled Abadi2016::schedule(Schedule kind,
   }
   p.step_size = 0.01 * q.G / q.M;
   p.damping = 1e-8 * q.G;
-  p.moment_floor = sd * sd / 100.0;
+  p.moment_floor = 0.0;  // of the noise that settings and the noise rule come to
   s.add_note("no bound is known for the step");
   return s;
 }
@@ -142,10 +145,11 @@ Fields Abadi2016::fields() {
             p.correction,
             "of the second moment: Adam's for the start, or AdamBC's for the noise as well"));
   f.push_back(field("damping", p.damping, positive, "nu of Adam"));
-  f.push_back(field("moment_floor",
-                    p.moment_floor,
-                    positive,
-                    "nu' of AdamBC: least second moment; unit of the gradient squared"));
+  f.push_back(
+      field("moment_floor",
+            p.moment_floor,
+            not_negative,
+            "nu' of AdamBC: least second moment; unit of the gradient squared; 0 = s^2/100"));
   return f;
 }
 

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "dpsosp/algorithms/spider.hpp"
+#include "variance_reduced.hpp"
 
 namespace dpsosp::baselines {
 namespace {
@@ -183,6 +184,10 @@ Fields DpSpider::fields() {
           "clip_increment", p.clip_increment, positive, "beta: clip of differences over the move"),
       noise_field("refresh_noise", p.refresh_noise, "anchors: std / sensitivity"),
       noise_field("increment_noise", p.increment_noise, "differences: std / sensitivity"),
+      field("refresh_share",
+            p.refresh_share,
+            unit_without_1,
+            "share of the budget for anchors under noise = calibrated; 0 = one ratio"),
       output_field(p.output),
       field("constants", p.constants, "whose constants the practical schedule has"),
       field("printed_period", p.printed_period, "q with the stray L^2, paper schedule")};
@@ -193,7 +198,11 @@ void DpSpider::set_variant(Variant variant) {
 }
 
 void DpSpider::set_common_noise(double sensitivity_ratio) {
-  parameters.refresh_noise = parameters.increment_noise = sensitivity_ratio;
+  DpSpiderParameters& p = parameters;
+  const SplitNoise noise =
+      split_noise(sensitivity_ratio, p.refresh_share, anchors(), p.steps - anchors());
+  p.refresh_noise = noise.refresh;
+  p.increment_noise = noise.increment;
 }
 
 std::vector<PlannedQuery> DpSpider::plan(const PublicFacts& facts) const {
@@ -205,6 +214,7 @@ std::vector<PlannedQuery> DpSpider::plan(const PublicFacts& facts) const {
 void DpSpider::check_settings(const PublicFacts& facts) const {
   refuse_shared_dual(card(), facts);
   oracle_of(parameters).check(card().key, facts.records);
+  check_share(card().key, parameters.refresh_share, parameters.sampling);
 }
 
 }  // namespace dpsosp::baselines

@@ -73,13 +73,16 @@ Scheduled DpSvrg::schedule(Schedule kind,
 
 std::vector<PlannedQuery> DpSvrg::plan(const PublicFacts& facts) const {
   const DpSvrgParameters& p = parameters;
-  const Index epochs = (p.steps + p.period - 1) / p.period;
-  return {{p.oracle.refresh_policy(facts.records), epochs},
-          {p.oracle.increment_policy(facts.records), p.steps - epochs}};
+  return {{p.oracle.refresh_policy(facts.records), epochs()},
+          {p.oracle.increment_policy(facts.records), p.steps - epochs()}};
 }
 
 void DpSvrg::set_common_noise(double sensitivity_ratio) {
-  parameters.oracle.refresh_noise = parameters.oracle.increment_noise = sensitivity_ratio;
+  DpSvrgParameters& p = parameters;
+  const SplitNoise noise =
+      split_noise(sensitivity_ratio, p.refresh_share, epochs(), p.steps - epochs());
+  p.oracle.refresh_noise = noise.refresh;
+  p.oracle.increment_noise = noise.increment;
 }
 
 // Both variants are the same: the printed noise is not private and is not run (docs/errata.md, F1).
@@ -88,14 +91,21 @@ void DpSvrg::set_variant(Variant) {}
 void DpSvrg::check_settings(const PublicFacts& facts) const {
   refuse_shared_dual(card(), facts);
   parameters.oracle.check(card().key, facts.records);
+  check_share(card().key, parameters.refresh_share, parameters.oracle.sampling);
 }
 
 Fields DpSvrg::fields() {
   DpSvrgParameters& p = parameters;
-  Fields f{field("steps", p.steps, range::positive, "S m: inner steps in all"),
-           field("period", p.period, range::positive, "m: inner steps of an epoch"),
-           field("step_size", p.step_size, range::positive, "eta"),
-           output_field(p.output)};
+  Fields f{
+      field("steps", p.steps, range::positive, "S m: inner steps in all"),
+      field("period", p.period, range::positive, "m: inner steps of an epoch"),
+      field("step_size", p.step_size, range::positive, "eta"),
+      field(
+          "refresh_share",
+          p.refresh_share,
+          range::unit_without_1,
+          "share of the budget for the epochs' gradients under noise = calibrated; 0 = one ratio"),
+      output_field(p.output)};
   p.regulariser.add_fields(f);
   p.oracle.add_fields(f);
   return f;

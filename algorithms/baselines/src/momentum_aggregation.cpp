@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "dpsosp/core/errors.hpp"
+#include "variance_reduced.hpp"
 
 namespace dpsosp::baselines {
 
@@ -146,8 +147,13 @@ std::vector<PlannedQuery> MomentumAggregation::plan(const PublicFacts& facts) co
 }
 
 void MomentumAggregation::set_common_noise(double sensitivity_ratio) {
-  parameters.difference_budget = 0.0;
-  parameters.oracle.refresh_noise = parameters.oracle.increment_noise = sensitivity_ratio;
+  MomentumAggregationParameters& p = parameters;
+  p.difference_budget = 0.0;
+  p.oracle.refresh_noise = p.oracle.increment_noise = sensitivity_ratio;
+  if (p.refresh_share == 0.0 || p.steps < 2) return;
+  p.oracle.refresh_noise = split_noise(sensitivity_ratio, p.refresh_share, 1, p.steps - 1).refresh;
+  const double whole = static_cast<double>(p.steps) / (2.0 * sensitivity_ratio * sensitivity_ratio);
+  p.difference_budget = (1.0 - p.refresh_share) * whole * (1.0 - 1e-11);
 }
 
 // Both variants are the same: the body is derived from the claimed rate.
@@ -156,6 +162,7 @@ void MomentumAggregation::set_variant(Variant) {}
 void MomentumAggregation::check_settings(const PublicFacts& facts) const {
   refuse_shared_dual(card(), facts);
   parameters.oracle.check(card().key, facts.records);
+  check_share(card().key, parameters.refresh_share, parameters.oracle.sampling);
 }
 
 Fields MomentumAggregation::fields() {
@@ -169,6 +176,11 @@ Fields MomentumAggregation::fields() {
             p.difference_budget,
             not_negative,
             "zCDP of all differences, split by level; 0 = all at increment_noise"),
+      field("refresh_share",
+            p.refresh_share,
+            unit_without_1,
+            "share of the budget for the first gradient under noise = calibrated, the rest split "
+            "by level; 0 = one ratio"),
       output_field(p.output)};
   p.oracle.add_fields(f);
   return f;

@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "variance_reduced.hpp"
 
+#include <cmath>
+
+#include "dpsosp/core/errors.hpp"
+
 namespace dpsosp::baselines {
 
 // Steps of DP-SVRG in baselines notes, 1; its two loops are one loop over the inner steps.
@@ -43,6 +47,21 @@ Outcome variance_reduced_descent(Curator& curator,
     if (!x.allFinite()) return outcome(x, Status::not_finite, t + 1);
   }
   return outcome(output.point(x), Status::steps_done, p.steps);  // step 6
+}
+
+SplitNoise split_noise(double common, double refresh_share, Index refreshes, Index increments) {
+  if (refresh_share == 0.0 || increments == 0) return {common, common};
+  const double total = static_cast<double>(refreshes + increments);
+  // Larger by more than the rounding of the charges, so that the filter grants the last of them.
+  const auto ratio = [&](Index count, double share) {
+    return common * std::sqrt(static_cast<double>(count) / (share * total)) * (1.0 + 1e-11);
+  };
+  return {ratio(refreshes, refresh_share), ratio(increments, 1.0 - refresh_share)};
+}
+
+void check_share(const std::string& algorithm, double refresh_share, Sampling sampling) {
+  if (refresh_share > 0.0 && sampling != Sampling::all)
+    reject(algorithm, "refresh_share", refresh_share, "0 with sampled batches");
 }
 
 }  // namespace dpsosp::baselines

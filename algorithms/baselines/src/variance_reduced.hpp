@@ -2,6 +2,7 @@
 #pragma once
 
 #include <functional>
+#include <string>
 
 #include "dpsosp/algorithms/algorithm.hpp"
 #include "dpsosp/algorithms/scheduling.hpp"
@@ -28,5 +29,15 @@ Outcome variance_reduced_descent(Curator& curator,
                                  const VarianceReduced& p,
                                  const SpiderOracleParameters& oracle,
                                  const EstimateStep& step);
+
+/// Ratios of deviation to sensitivity that cost together what `common` costs for all queries, of
+/// which refreshes have the share; `common` for both without a share or without differences.
+struct SplitNoise {
+  double refresh, increment;
+};
+SplitNoise split_noise(double common, double refresh_share, Index refreshes, Index increments);
+
+/// Refuses a share of refreshes with sampled batches, whose charges are not in proportion to 1/s².
+void check_share(const std::string& algorithm, double refresh_share, Sampling sampling);
 
 }  // namespace dpsosp::baselines

@@ -25,7 +25,7 @@ struct Abadi2016Parameters : DescentParameters {
   double second_decay = 0.999;
   MomentCorrection correction = MomentCorrection::start;
   double damping = 1e-8;
-  double moment_floor = 1e-10;
+  double moment_floor = 0.0;  ///< 0: a hundredth of the variance of the noise in force
 };
 
 /// DP-SGD and DP-Adam on Poisson batches (or fixed-size ones): the clipped sum is divided by q n,

@@ -31,6 +31,8 @@ struct DpSpiderParameters {
   double clip_increment = 1.0;   ///< β: differences are clipped at min(β‖w − w′‖, 2L)
   double refresh_noise = 0.0;    ///< s₁ over its sensitivity 2L/b₁
   double increment_noise = 0.0;  ///< s₂‖w − w′‖ ∧ ŝ₂ over theirs
+  /// Share of the budget for refreshes where one common noise is asked for; 0: one ratio for all.
+  double refresh_share = 0.0;
   OutputRule output = OutputRule::uniform;
   SpiderConstants constants = SpiderConstants::lowy;
   bool printed_period = false;  ///< the paper schedule's q as printed in Arora et al.

@@ -13,6 +13,8 @@ struct DpSvrgParameters {
   Index period = 10;
   double step_size = 0.01;
   Regulariser regulariser{.weight = 0.0};
+  /// Share of the budget for refreshes where one common noise is asked for; 0: one ratio for all.
+  double refresh_share = 0.0;
   OutputRule output = OutputRule::last;
   SpiderOracleParameters oracle;
 };
@@ -38,6 +40,9 @@ class DpSvrg final : public Algorithm {
   Outcome run(Curator& curator, Stream stream, Observer& observer) const override;
 
   DpSvrgParameters parameters;
+
+ private:
+  Index epochs() const { return (parameters.steps + parameters.period - 1) / parameters.period; }
 };
 
 }  // namespace dpsosp::baselines

@@ -15,6 +15,9 @@ struct MomentumAggregationParameters {
   double momentum = 1.0;  ///< γ of m_t = (1−γ) m_{t−1} + γ g_t
   /// R_t: zCDP that the differences share, level by level; 0: `oracle.increment_noise` for all.
   double difference_budget = 0.0;
+  /// Share of the budget for the first gradient where one common noise is asked for, the rest being
+  /// split by level; 0: one ratio for all.
+  double refresh_share = 0.0;
   OutputRule output = OutputRule::uniform;
   SpiderOracleParameters oracle;
 };
