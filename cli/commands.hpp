@@ -15,6 +15,7 @@ namespace dpsosp {
 using Arguments = std::vector<std::string>;
 
 int account_command(const Arguments& arguments);
+int advise_command(const Arguments& arguments);
 int audit_command(const Arguments& arguments);
 int certify_command(const Arguments& arguments);
 int check_command(const Arguments& arguments);
@@ -32,6 +33,7 @@ int shard_command(const Arguments& arguments);
 int sweep_command(const Arguments& arguments);
 
 const Description& account_description();
+const Description& advise_description();
 const Description& audit_description();
 const Description& certify_description();
 const Description& check_description();

@@ -19,6 +19,7 @@ constexpr std::array kCommands{Command{reproduce_description, reproduce_command}
                                Command{report_description, report_command},
                                Command{run_description, run_command},
                                Command{certify_description, certify_command},
+                               Command{advise_description, advise_command},
                                Command{account_description, account_command},
                                Command{audit_description, audit_command},
                                Command{check_description, check_command},

@@ -124,6 +124,23 @@ std::int64_t integer(const boost::program_options::variables_map& map,
   return value;
 }
 
+std::string required(const boost::program_options::variables_map& map,
+                     std::string_view command,
+                     const char* name) {
+  if (map.count(name) == 0)
+    throw InputError(
+        fmt::format("{}: --{} is missing; `dpsosp help {}` has examples", command, name, command));
+  return map[name].as<std::string>();
+}
+
+double real(const boost::program_options::variables_map& map,
+            std::string_view command,
+            const char* name,
+            std::string_view expected) {
+  return parse_number<double>(
+      command, fmt::format("--{}", name), required(map, command, name), expected);
+}
+
 namespace {
 
 int processors() { return static_cast<int>(std::max(1U, std::thread::hardware_concurrency())); }

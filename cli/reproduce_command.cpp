@@ -19,7 +19,6 @@
 #include "dpsosp/experiments/progress.hpp"
 #include "dpsosp/experiments/reference.hpp"
 #include "dpsosp/report/contents.hpp"
-#include "dpsosp/reproductions/league_noise.hpp"
 #include "dpsosp/reproductions/reproductions.hpp"
 #include "names.hpp"
 #include "options.hpp"
@@ -43,16 +42,6 @@ OptionText add_option() {
           .repeatable = true};
 }
 
-OptionText noise_option() {
-  return {.name = "noise",
-          .value = "RULE",
-          .meaning =
-              "of the league's algorithms: that of their schedules, or the least with which "
-              "what they plan fits the budget",
-          .standard = "schedule",
-          .offers = {.words = {{"schedule"}, {"calibrated"}}}};
-}
-
 ReproduceOptions read(const po::variables_map& map, std::string_view command) {
   ReproduceOptions o;
   if (map.count("add") != 0)
@@ -62,7 +51,6 @@ ReproduceOptions read(const po::variables_map& map, std::string_view command) {
     for (const std::string& word : map["exhibit"].as<std::vector<std::string>>())
       o.exhibits.push_back(is_store(word) || is_claim(word) ? word : the_exhibit(word));
   o.scale = from_word<Scale>(map["scale"].as<std::string>());
-  set_league_noise(from_word<NoiseRule>(map["noise"].as<std::string>()));
   o.out = out_folder(map, command);
   use_program_secret_of(o.out, command == "reproduce" && map.count("dry-run") == 0);
   o.quiet = map.count("quiet") != 0;
@@ -205,8 +193,6 @@ ClusterWork cluster_work_of(const Catalogue& catalogue,
   if (map.count("add") != 0)
     for (const std::string& card : map["add"].as<std::vector<std::string>>())
       plain.insert(plain.end(), {"--add", card});
-  if (!map["noise"].defaulted())
-    plain.insert(plain.end(), {"--noise", map["noise"].as<std::string>()});
   return {.command = "reproduce",
           .arguments = arguments,
           .plain = plain,
@@ -232,7 +218,6 @@ const Description& reproduce_description() {
           {{"the runs",
             {scale_option(),
              add_option(),
-             noise_option(),
              threads_option(),
              {.name = "dry-run",
               .meaning = "print runs, processor time and disk of each exhibit; compute nothing"},
@@ -269,7 +254,7 @@ const Description& report_description() {
       .examples = {{"dpsosp report", "of every exhibit, into out/report/"},
                    {"dpsosp report before.sqlite after.sqlite league --out try",
                     "of a group, from the last store, with what moved since the other"}},
-      .groups = {{"the runs", {scale_option(), add_option(), noise_option()}},
+      .groups = {{"the runs", {scale_option(), add_option()}},
                  {"output",
                   {{.name = "out",
                     .value = "FOLDER",

@@ -11,7 +11,6 @@
 #include <tbb/global_control.h>
 #include <nlohmann/json.hpp>
 
-#include "choices.hpp"
 #include "commands.hpp"
 #include "dpsosp/algorithms/registry.hpp"
 #include "dpsosp/core/errors.hpp"
@@ -64,21 +63,6 @@ const OptionText kSetOfProblem{.name = "set",
                                .value = "problem.NAME=VALUE",
                                .meaning = "a parameter of the problem",
                                .repeatable = true};
-
-std::string required(const po::variables_map& map, std::string_view command, const char* name) {
-  if (map.count(name) == 0)
-    throw InputError(
-        fmt::format("{}: --{} is missing; `dpsosp help {}` has examples", command, name, command));
-  return map[name].as<std::string>();
-}
-
-double real(const po::variables_map& map,
-            std::string_view command,
-            const char* name,
-            std::string_view expected) {
-  return parse_number<double>(
-      command, fmt::format("--{}", name), required(map, command, name), expected);
-}
 
 void read_instance(const po::variables_map& map, std::string_view command, RunSpec& spec) {
   spec.problem = the_problem(required(map, command, "problem"));

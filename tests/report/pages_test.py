@@ -275,13 +275,26 @@ class Pages(Case):
         self.assertIn('<img src="../claims/smith-2027-c1.svg"', report.page("algorithms/a.html"))
 
     def test_algorithm_says_its_claims_and_its_ranks_together(self):
-        rank = {"board": "league/escape", "rank": 21, "of": 24, "tuned_rank": 3}
+        rank = {"board": "league/tuned", "d": 8, "rank": 7, "of": 9, "word": "behind"}
         row = {"claim": "smith-2027/c1", "word": "confirmed"}
         made = self.one("AlgorithmPage", {"key": METHOD, "claim": "n", "ranks": [rank], "rows": [row]})
         standing = made[made.index('<dl class="card standing">'):]
         standing = Elements(standing[:standing.index("</dl>")]).text
         self.assertIn("smith-2027/c1 confirmed", standing)
-        self.assertIn("league/escape 21 of 24, tuned 3", standing)
+        self.assertIn("d = 8: 7 of 9, behind", standing)
+
+    def test_which_shows_targets_first_then_levels_with_settings(self):
+        level = {"algorithm": METHOD, "median": 0.05, "low": 0.04, "high": 0.06, "instances": 5, "settings": "steps 30"}
+        cell = {"group": "escapes", "title": "hard escapes", "n": 1e4, "d": 8, "epsilon": 1, "start": 0.6, "floor": 0.01,
+                "levels": [level]}
+        made = self.one("WhichPage", {"n": 1e5, "d": 20, "epsilon": 1, "cells": [cell], "nearest": [0],
+                                      "shares": {"id": "figure-shares", "caption": "Shares", "panels": [panel()]},
+                                      "groups": [{"name": "escapes", "text": "hard escapes"}]}, "which.html")
+        self.assertLess(made.index('id="figure-shares"'), made.index('id="ask"'))
+        self.assertIn("steps 30", Elements(made).text)
+        self.assertIn('<option value="escapes">hard escapes</option>', made)
+        cells = json.loads(re.search(r'id="league-cells">(.*?)</script>', made, re.S)[1])
+        self.assertEqual(cells[0]["levels"], [[METHOD, "0.0500", "0.0400", "0.0600", "steps 30"]])
 
     def test_claim_says_its_runs_and_of_what_its_words_are_made(self):
         model = {"id": "smith-2027/c1", "word": "open", "runs": "simulated records, n = 10^{9}, ε = 10^{−4}",

@@ -177,7 +177,7 @@ Site sample_site() {
                   .algorithms = {key},
                   .errata = "errata.html"}};
   LeagueRank rank{
-      "league/escape", "double-well", 2, 3, 1.5, 1, 4, {{key, 1.5}, {"abadi-2016/dp-sgd", 1.0}}};
+      "league/tuned", 8, 2, 3, 0.4, 0.6, "undecided", {{key, 0.4}, {"abadi-2016/dp-sgd", 0.5}}};
   site.algorithms = {
       {.key = key,
        .title = "Momentum",
@@ -218,29 +218,30 @@ Site sample_site() {
                           .bands = {{0, 1, 1}, {2, 2, 0}},
                           .points = {{"minimiser", 0.5, 0.5}, {"strict saddle", 0.2, 0.1}}},
        .algorithms = {key},
-       .sweeps = {"smith-2027-momentum"},
-       .ranks = {{"league/escape", key, 2, 3, 1.5, 1, 4, {}}}}};
-  const LeagueCell cell{
-      "league/escape",
-      "double-well",
-      1e4,
-      10,
-      1,
-      0.65,
-      {{key, 0.05, 0.04, 0.06, 5, 1}, {"abadi-2016/dp-sgd", 0.06, 0.05, 0.08, 5, 0}}};
+       .sweeps = {"smith-2027-momentum"}}};
+  const LeagueCell cell{"escapes",
+                        "hard escapes",
+                        1e4,
+                        10,
+                        1,
+                        0.65,
+                        0.01,
+                        {{key, 0.05, 0.04, 0.06, 5, "steps 30"},
+                         {"abadi-2016/dp-sgd", 0.06, 0.05, 0.08, 5, "its schedule"}}};
   site.which = WhichPage{.n = 1e5,
                          .d = 20,
                          .epsilon = 1,
                          .start = "near a saddle",
-                         .warning = "untuned",
+                         .warning = "not for nothing",
+                         .shares = plots::Figure{.id = "figure-shares", .panels = {panel()}},
+                         .levels = plots::Figure{.id = "figure-levels", .panels = {panel()}},
+                         .standings = {shown},
                          .cells = {cell},
                          .nearest = {0},
-                         .controls = {{"league/escape", key, 1e4, 1, 0.05, 0.65, 0.07, 0.65}},
+                         .controls = {{"escapes", key, 1e4, 1, 0.05, 0.65, 0.07, 0.65}},
                          .can = {"say this"},
                          .cannot = {"say that"},
-                         .starts = {{"league/escape", "a saddle"}},
-                         .toml = "title = \"x\"",
-                         .command = "./run dpsosp sweep x.toml"};
+                         .groups = {{"escapes", "hard escapes"}}};
   site.texts = {
       {.id = "errata",
        .title = "Errata",

@@ -2,143 +2,202 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <map>
 #include <set>
 
 #include <gtest/gtest.h>
-#include <rapidcheck/gtest.h>
 
-#include "boards.hpp"
+#include "board.hpp"
 #include "dpsosp/algorithms/registry.hpp"
+#include "dpsosp/core/errors.hpp"
+#include "dpsosp/core/public_facts.hpp"
 #include "dpsosp/experiments/runs.hpp"
-#include "findings.hpp"
-#include "standings.hpp"
-#include "tables.hpp"
 
 namespace dpsosp::league::league_test {
 namespace {
 
 constexpr double nan = std::numeric_limits<double>::quiet_NaN();
 
-TEST(League, EntersOrExcludesEveryPrivateAlgorithm) {
-  std::set<std::string> out;
+const Method& method_of(const std::vector<Method>& all, std::string_view key) {
+  return *std::ranges::find(all, key, &Method::algorithm);
+}
+
+TEST(LeagueGroups, UsesHaveDisjointSeeds) {
+  EXPECT_EQ(seed_of(Use::tuning, 7), 1'000'007U);
+  EXPECT_EQ(seed_of(Use::development, 999'999), 2'999'999U);
+  EXPECT_EQ(seed_of(Use::final, 0), 3'000'000U);
+  EXPECT_THROW(seed_of(Use::tuning, 1'000'000), InputError);
+}
+
+TEST(LeagueGroups, SeedsDrawInstancesThatDifferAndRepeat) {
+  for (const Group& group : groups()) {
+    std::set<Settings> drawn;
+    for (std::uint64_t k = 0; k < 15; ++k) {
+      const std::uint64_t seed = seed_of(Use::final, k);
+      const Settings settings = instance_of(group, 8, seed).spec.problem_settings;
+      EXPECT_EQ(settings, instance_of(group, 8, seed).spec.problem_settings);
+      drawn.insert(settings);
+    }
+    EXPECT_GE(drawn.size(), 12U) << group.id;
+  }
+}
+
+TEST(LeagueGroups, InstancesRunAndStartAboveTheirTargets) {
+  const auto all = methods();
+  for (const Group& group : groups())
+    for (const Index d : dimensions())
+      for (std::uint64_t k = 0; k < 3; ++k) {
+        const Instance instance = instance_of(group, d, seed_of(Use::final, k));
+        SCOPED_TRACE(instance.spec.problem + " of " + group.id);
+        const auto job = job_of(
+            method_of(all, "abadi-2016/dp-sgd"), 0, instance, group.records.front(), Scale::quick);
+        ASSERT_TRUE(job);
+        RunDescription run = *job->run();
+        run.settings["steps"] = "2";
+        const RunResult result = compute_run(run);
+        EXPECT_EQ(std::ssize(result.point.value()), d);
+        ASSERT_TRUE(result.start.sosp_level);
+        EXPECT_GT(*result.start.sosp_level, 0);
+        EXPECT_LT(*result.start.sosp_level, 3 * instance.constant(constant::lipschitz));
+      }
+}
+
+TEST(LeagueDivision, EveryPrivateAlgorithmEntersOrIsLeftOut) {
+  std::set<std::string> in, out;
+  for (const Method& m : published(Scale::quick).methods) in.insert(m.algorithm);
   for (const auto& [key, why] : left_out()) {
     EXPECT_FALSE(why.empty()) << key;
     out.insert(key);
   }
-  const std::set<std::string> in(entrants().begin(), entrants().end());
-  for (const AlgorithmEntry& e : algorithm_registry()) {
-    const bool is_private = e.create()->card().is_private();
-    EXPECT_EQ(in.contains(e.key) + out.contains(e.key), is_private ? 1 : 0) << e.key;
-  }
+  for (const AlgorithmEntry& e : algorithm_registry())
+    EXPECT_EQ(in.contains(e.key) + out.contains(e.key), e.create()->card().is_private() ? 1 : 0)
+        << e.key;
+  for (const Method& m : methods()) EXPECT_TRUE(in.contains(m.algorithm)) << m.algorithm;
 }
 
-/// Levels of a few contenders at a few places with three seeds; about one in eight did not run.
-std::vector<Contender> contenders() {
-  std::vector<Contender> list;
-  const int places = *rc::gen::inRange(1, 6), count = *rc::gen::inRange(2, 6);
-  for (int k = 0; k < count; ++k) {
-    Contender c{.name = std::string(1, static_cast<char>('a' + k)), .levels = {}};
-    for (int p = 0; p < places; ++p) {
-      std::vector<double> levels;
-      if (*rc::gen::inRange(0, 8) > 0)
-        for (int s = 0; s < 3; ++s) levels.push_back(std::exp(0.01 * *rc::gen::inRange(-400, 400)));
-      c.levels.push_back(std::move(levels));
+TEST(LeagueDivision, OrdersHaveDifferentPointsAndTheScheduleSecond) {
+  for (const Method& method : methods())
+    for (const bool simulated : {true, false}) {
+      const auto& order = order_of(method, simulated);
+      ASSERT_EQ(order.size(), budgets.back()) << method.algorithm;
+      EXPECT_TRUE(order[default_trial].empty());
+      EXPECT_EQ(std::set<Settings>(order.begin(), order.end()).size(), order.size());
     }
-    list.push_back(std::move(c));
+}
+
+TEST(LeagueDivision, SettingsAreMultiplesOfConstants) {
+  const auto all = methods();
+  const Method& sgd = method_of(all, "abadi-2016/dp-sgd");
+  const Instance instance = instance_of(find_group("low-rank"), 8, seed_of(Use::tuning, 0));
+  const double G = instance.constant(constant::lipschitz),
+               M = instance.constant(constant::smoothness);
+  bool clips = false;
+  for (std::size_t trial = 0; trial < budgets.back(); ++trial) {
+    if (trial == default_trial) continue;
+    const Settings settings = settings_of(sgd, trial, instance);
+    const Settings& factors = order_of(sgd, false)[trial];
+    EXPECT_NEAR(std::stod(settings.at("step_size")) * M, std::stod(factors.at("step size")), 1e-9);
+    EXPECT_NEAR(std::stod(settings.at("clip")) / G, std::stod(factors.at("clip")), 1e-9);
+    clips = clips || std::stod(factors.at("clip")) < 1;
   }
-  return list;
+  EXPECT_TRUE(clips) << "records are in memory";
 }
 
-Contender start_of(const std::vector<Contender>& all) {
-  return {.name = "start", .levels = {all.front().levels.size(), std::vector<double>(3, 1.0)}};
-}
-
-RC_GTEST_PROP(League, ProfilesRiseFromCellsWonToCellsRun, ()) {
-  const auto all = contenders();
-  for (const Standing& s : standings(all, start_of(all))) {
-    const auto curve = profile(all, s.contender, 1e9);
-    const auto cells = static_cast<double>(all.front().levels.size());
-    RC_ASSERT(std::abs(curve.front().second * cells - static_cast<double>(s.wins)) < 1e-9);
-    RC_ASSERT(std::abs(curve.back().second * cells - (cells - static_cast<double>(s.absent))) <
-              1e-9);
-    RC_ASSERT(std::ranges::is_sorted(curve));
-  }
-}
-
-RC_GTEST_PROP(League, StandingsAreScaleInvariant, ()) {
-  const auto all = contenders();
-  auto scaled = all;
-  Contender start = start_of(all), scaled_start = start;
-  for (Contender& c : scaled)
-    for (auto& levels : c.levels)
-      for (double& v : levels) v *= 8;
-  for (auto& levels : scaled_start.levels)
-    for (double& v : levels) v *= 8;
-  const auto a = standings(all, start), b = standings(scaled, scaled_start);
-  for (std::size_t k = 0; k < a.size(); ++k) {
-    RC_ASSERT(a[k].contender == b[k].contender);
-    RC_ASSERT(std::abs(a[k].ratio / b[k].ratio - 1) < 1e-12);
-    RC_ASSERT(a[k].wins == b[k].wins && a[k].useless == b[k].useless);
-    if (k > 0) RC_ASSERT(a[k - 1].ratio <= a[k].ratio);
-  }
-}
-
-TEST(League, AbsentAlgorithmScoresAsTheStart) {
-  const Contender start{.name = "start", .levels = {{1, 1}, {1, 1}}};
-  const Contender good{.name = "good", .levels = {{0.1, 0.1}, {0.1, 0.1}}};
-  const Contender absent{.name = "absent", .levels = {{0.05, 0.05}, {}}};
-  const Contender failed{.name = "failed", .levels = {{0.05, 0.05}, {nan, 0.1}}};
-  for (const Contender& other : {absent, failed}) {
-    const auto list = standings({good, other}, start);
-    EXPECT_EQ(list[0].contender, 0u) << other.name;
-    EXPECT_NEAR(list[1].ratio, std::sqrt(1.0 * 10.0), 1e-12) << other.name;
-    EXPECT_EQ(list[1].absent, 1u) << other.name;
-    EXPECT_EQ(list[1].useless, 0u) << other.name;
+TEST(LeagueDivision, EveryMethodRunsOnEveryGroup) {
+  for (const Group& group : groups()) {
+    const Instance instance = instance_of(group, 2, seed_of(Use::tuning, 0));
+    for (const Method& method : methods())
+      for (const std::size_t trial : {std::size_t{0}, std::size_t{2}}) {
+        SCOPED_TRACE(method.algorithm + " on " + group.id);
+        const auto job = job_of(method, trial, instance, group.records[1], Scale::quick);
+        ASSERT_TRUE(job);
+        EXPECT_EQ(job->run()->calibrator, Calibrator::cks);
+        EXPECT_EQ(job->run()->delta, 1e-6);
+        try {
+          EXPECT_EQ(compute_run(*job->run()).privacy.delta, 1e-6);
+        } catch (const RunFailed&) {  // diverged, which counts as the start
+        }
+      }
   }
 }
 
-TEST(League, DivergedOutputScoresAsTheStart) {
-  const Contender start{.name = "start", .levels = {{1}, {1}, {2}}};
-  const Contender good{.name = "good", .levels = {{0.1}, {0.1}, {9}}};
-  const Contender diverged{.name = "diverged", .levels = {{0.05}, {1e40}, {8}}};
-  const Contender absent{.name = "absent", .levels = {{0.05}, {}, {}}};
-  const auto of = [&](const Contender& c) { return standings({good, c}, start)[1]; };
-  EXPECT_EQ(of(diverged).contender, 1u);
-  EXPECT_EQ(of(diverged).ratio, of(absent).ratio) << "nobody is better than the start in the last";
-  EXPECT_NEAR(of(diverged).ratio, std::cbrt(10.0), 1e-12);
-  EXPECT_EQ(of(diverged).absent, 0u) << "it ran";
+TEST(LeagueDivision, SharesOfRefreshesSpendTheBudgetAndNoMore) {
+  const auto all = methods();
+  const Instance instance = instance_of(find_group("saddles"), 8, seed_of(Use::tuning, 0));
+  for (const char* key : {"arora-2023/dp-spider",
+                          "wang-ye-xu-2017/dp-svrg",
+                          "tran-cutkosky-2022/momentum-aggregation"}) {
+    std::size_t split = 0;
+    for (std::size_t trial = 0; trial < budgets.back(); ++trial) {
+      const Settings& values = order_of(method_of(all, key), true)[trial];
+      if (trial == default_trial || values.at("share of refreshes") == "0") continue;
+      SCOPED_TRACE(std::string(key) + " " + std::to_string(trial));
+      const auto job = job_of(method_of(all, key), trial, instance, 30000, Scale::quick);
+      ASSERT_TRUE(job);
+      const RunResult r = compute_run(*job->run());
+      EXPECT_EQ(r.algorithm.status, Status::steps_done);
+      RunDescription common = *job->run();
+      common.settings["refresh_share"] = "0";
+      const double whole = compute_run(common).privacy.spent;
+      EXPECT_LE(r.privacy.spent, whole);
+      // Differences of momentum aggregation that are shorter than their level's cost less.
+      if (std::string_view(key) != "tran-cutkosky-2022/momentum-aggregation")
+        EXPECT_GE(r.privacy.spent, (1 - 1e-6) * whole);
+      ++split;
+    }
+    EXPECT_GE(split, 5U);
+  }
 }
 
-TEST(League, CountsUnimprovedCellsAsUseless) {
-  const Contender start{.name = "start", .levels = {{1}, {1}, {1}}};
-  const Contender c{.name = "c", .levels = {{1}, {0.995}, {0.5}}};
-  EXPECT_EQ(standings({c}, start).front().useless, 2u);
+TEST(LeagueDivision, StepsOfFixedLengthHaveTheirTravel) {
+  const auto all = methods();
+  const Instance instance = instance_of(find_group("saddles"), 8, seed_of(Use::tuning, 0));
+  const double length = std::sqrt(instance.constant(constant::suboptimality) /
+                                  instance.constant(constant::smoothness));
+  for (const char* key : {"abadi-2016/dp-adam", "tran-cutkosky-2022/momentum-aggregation"}) {
+    const Settings settings = settings_of(method_of(all, key), 2, instance);
+    EXPECT_NEAR(std::stod(settings.at("step_size")) * std::stod(settings.at("steps")) / length /
+                    std::stod(order_of(method_of(all, key), true)[2].at("travel")),
+                1,
+                1e-5);
+  }
 }
 
-TEST(League, SkipsFailedCandidates) {
-  EXPECT_EQ(choose({{3, 3}, {nan, 0.1}, {}, {2, 2}, {2, 2}}), 3u);
-  EXPECT_EQ(choose({{nan}, {}}), 0u);
+TEST(LeagueGroups, KindsOfProblemsTakeTurns) {
+  for (const Group& group : groups()) {
+    std::map<std::string, int> counts;
+    for (std::uint64_t k = 0; k < 6; ++k) {
+      ++counts[instance_of(group, 8, seed_of(Use::final, k)).spec.problem];
+      EXPECT_EQ(instance_of(group, 8, seed_of(Use::final, k)).spec.problem,
+                instance_of(group, 8, seed_of(Use::tuning, k)).spec.problem);
+    }
+    EXPECT_EQ(std::ssize(counts), group.kinds) << group.id;
+    for (const auto& [problem, count] : counts) EXPECT_EQ(count, 6 / group.kinds) << problem;
+  }
 }
 
 RunResult result_at(double level) {
   RunResult r;
   r.output.sosp_level = level;
-  r.output.value = 0;
-  r.start.sosp_level = r.start.value = 1;
+  r.start.sosp_level = 1;
   r.best = TraceRow{.sosp_level = 1e-9};
-  r.privacy.spent = 0.5;
   return r;
 }
 
-/// Results that say what the test wants, for every run of a board.
+/// Results that say what the test wants.
 class Pretended {
  public:
   template <class Level>
-  Pretended(const Board& board, Level level) {
-    for (const Job& job : jobs_of(board, study_at(Scale::smoke))) {
+  Pretended(const std::vector<Job>& jobs, Level level) {
+    for (const Job& job : jobs) {
       const double at = level(*job.run());
-      stored_.push_back(
-          {.key = job.key(), .status = RunStatus::finished, .reason = "", .result = result_at(at)});
+      if (std::isnan(at))
+        stored_.push_back({.key = job.key(), .status = RunStatus::failed, .reason = "diverged"});
+      else
+        stored_.push_back({.key = job.key(),
+                           .status = RunStatus::finished,
+                           .reason = "",
+                           .result = result_at(at)});
     }
   }
   Runs runs() const { return Runs(stored_); }
@@ -147,73 +206,174 @@ class Pretended {
   std::vector<StoredRun> stored_;
 };
 
-std::size_t told(const RunDescription& run) {
-  const auto& settings = run.problem_settings;
-  if (!settings.contains("told.suboptimality")) return 0;
-  const double factor = std::stod(settings.at("told.suboptimality"));
-  const auto found = std::ranges::find(candidates(), factor, &Candidate::suboptimality);
-  return static_cast<std::size_t>(found - candidates().begin());
-}
-
-bool is_tuning(const RunDescription& run) { return run.problem_settings.contains("wells"); }
-
-TEST(League, TunesOnTuningInstancesAlone) {
-  const Board& board = escape();
-  // Everybody does best with the third factor on the instances for tuning, and on the board with
-  // the second or the fourth.
-  for (const std::size_t best_on_board : {1u, 3u}) {
-    const Pretended p(board, [&](const RunDescription& run) {
-      return told(run) == (is_tuning(run) ? 2 : best_on_board) ? 0.1 : 0.9;
-    });
-    const Tuned tuned = play_tuned(p.runs(), board, study_at(Scale::smoke));
-    for (std::size_t k = 0; k < entrants().size(); ++k)
-      if (tuned.board.refusals[k].front().empty()) {
-        EXPECT_EQ(tuned.chosen[k].front(), 2u) << entrants()[k];
-        EXPECT_EQ(level_at(tuned.board.contenders[k], 0), 0.9) << entrants()[k];
-      }
-  }
-}
-
-TEST(League, MarksDivergedOutputs) {
-  const Board& board = escape();
-  const Pretended p(board, [](const RunDescription& run) {
-    return run.algorithm == "abadi-2016/dp-sgd" ? 1e40 : 0.5;
+TEST(LeagueDivision, ChoosesOnTuningInstancesTheBestOfThePrefix) {
+  const auto all = methods();
+  const Method& sgd = method_of(all, "abadi-2016/dp-sgd");
+  const Place place = places(Scale::smoke).front();
+  const Instance instance = instances(place, Use::tuning, Scale::smoke).front();
+  const auto best = settings_of(sgd, 9, instance), early = settings_of(sgd, 2, instance);
+  const Pretended p(tuning_jobs(Scale::smoke), [&](const RunDescription& run) {
+    EXPECT_LT(run.seed, seed_of(Use::development, 0));
+    return run.settings == best ? 0.1 : run.settings == early ? 0.3 : 0.9;
   });
-  const auto table = levels_table(play(p.runs(), board, study_at(Scale::smoke)));
-  for (const plots::Row& row : table.row_groups.front().rows) {
-    const auto& labels = row.cells.front().labels;
-    EXPECT_EQ(!labels.empty() && labels.front().text == "diverged",
-              row.label == "abadi-2016/dp-sgd")
-        << row.label;
+  const Choices choices = choose(p.runs(), Scale::smoke);
+  EXPECT_EQ(choices.trial(place, sgd.algorithm, 16), 9U);
+  EXPECT_EQ(choices.trial(place, sgd.algorithm, 4), 2U);
+  EXPECT_EQ(choices.trial(place, sgd.algorithm, 1), 0U);
+  EXPECT_EQ(Choices(choices.csv()).csv(), choices.csv());
+}
+
+TEST(LeagueDivision, RefusesSettingsThatAreNone) {
+  EXPECT_THROW(Choices("saddles,2,3000,abadi-2016/dp-sgd,16,99\n"), InputError);
+  EXPECT_THROW(Choices("saddles\n"), InputError);
+  EXPECT_EQ(Choices().trial(places(Scale::smoke).front(), "abadi-2016/dp-sgd", 16), default_trial);
+}
+
+TEST(LeagueDivision, CommittedSettingsAreThoseOfEveryPlace) {
+  Choices all;
+  for (const Place& place : places(Scale::quick))
+    for (const Method& method : methods())
+      for (const std::size_t budget : budgets)
+        if (budget > 0)
+          all.set(place,
+                  method.algorithm,
+                  budget,
+                  committed_choices().trial(place, method.algorithm, budget));
+  EXPECT_EQ(all.csv(), committed_choices().csv());
+}
+
+TEST(LeagueMeasures, FailuresAndOutputsAboveTheStartCountAsTheStart) {
+  EXPECT_EQ(counted({.level = nan, .start = nan}, 2), 2);
+  EXPECT_EQ(counted({.level = 1e40, .start = 2}, 2), 2);
+  EXPECT_EQ(counted({.level = std::numeric_limits<double>::infinity(), .start = 2}, 2), 2);
+  EXPECT_EQ(counted({.level = 0.5, .start = 2}, 2), 0.5);
+  EXPECT_EQ(counted({.level = 1e-300, .start = 2, .outside = true}, 2), 2) << "flat far out";
+  // A trial that diverges on one instance and leads on the other is as good as its mean.
+  EXPECT_EQ(best_trial({{{0.5, 1}, {0.5, 1}}, {{0.1, 1}, {1e40, 1}}, {{0.2, 1}, {nan, nan}}}, 3),
+            1U);
+  EXPECT_EQ(best_trial({{{0.5, 1}}, {{0.1, 1}}}, 1), 0U);
+}
+
+TEST(LeagueMeasures, CostIsTheSmallestSizeThatReachesAndUnreachedTargetsCount) {
+  const Curve good{.lipschitz = 1, .records = {10, 100, 1000}, .levels = {0.9, 0.05, 0.2}};
+  const Curve idle{.lipschitz = 1, .records = {10, 100, 1000}, .levels = {2, 2, 2}};
+  EXPECT_EQ(cost_of(good, 0), 10);
+  EXPECT_EQ(cost_of(good, 5), 100);  // 10^{−1.25} = 0.056
+  EXPECT_TRUE(std::isinf(cost_of(good, 6)));
+  EXPECT_TRUE(std::isinf(cost_of(idle, 0)));
+  const std::vector<Curve> both{good, idle};
+  EXPECT_EQ(share_within(both, 5), 0);
+  EXPECT_DOUBLE_EQ(share_within(both, 10), 1.0 / 42);
+  EXPECT_DOUBLE_EQ(share_within(both, 1000), 6.0 / 42);
+  EXPECT_EQ(cost_of_half(both, 5), 100);
+  EXPECT_TRUE(std::isinf(cost_of_half(std::vector{good, idle, idle}, 5)));
+  EXPECT_DOUBLE_EQ(score_of(good), (1 + 6 + 3) / 63.0);
+}
+
+/// Scores of methods on strata of five instances: common to all but for what is their own.
+template <class Own>
+Scores scores_with(std::size_t methods, std::size_t strata, double common, Own own) {
+  Stream random({.seed = 3, .purpose = Purpose::test});
+  Scores scores{.strata = {}, .values = std::vector<std::vector<double>>(methods)};
+  for (std::size_t k = 0; k < 5 * strata; ++k) {
+    scores.strata.push_back(k / 5);
+    const double shared = common * random.normal();
+    for (std::size_t m = 0; m < methods; ++m)
+      scores.values[m].push_back(shared + own(m, k / 5, random));
+  }
+  return scores;
+}
+
+const Stream resampling({.seed = 1, .purpose = Purpose::statistics});
+
+TEST(LeagueMeasures, EqualMethodsAreToldApartInFivePercentAtMost) {
+  const Scores scores = scores_with(
+      9, 7, 3, [](std::size_t, std::size_t, Stream& random) { return random.normal(); });
+  // Of 200 repetitions 5 % are 10; more than 20 have a chance of 0.1 %.
+  EXPECT_LE(false_exclusions(scores, 200, 100, resampling), 0.1);
+}
+
+TEST(LeagueMeasures, ABetterMethodIsAloneInTheFirstGroup) {
+  const Scores scores = scores_with(9, 7, 30, [](std::size_t m, std::size_t, Stream& random) {
+    return random.normal() + (m == 4 ? 2 : 0);
+  });
+  const auto frequency = first_group_frequency(scores, 200, resampling);
+  for (std::size_t m = 0; m < 9; ++m) {
+    if (m == 4)
+      EXPECT_GE(frequency[m], decided);
+    else
+      EXPECT_LE(frequency[m], 1 - decided) << "pairs are compared, whose instances differ by 30";
   }
 }
 
-TEST(League, ScoresOutputsAtUntunedSchedule) {
-  const Board& board = escape();
-  const Pretended p(board, [](const RunDescription& run) { return told(run) == 0 ? 0.5 : 0.1; });
-  const Played played = play(p.runs(), board, study_at(Scale::smoke));
-  for (const Contender& c : played.contenders) {
-    if (!c.levels.front().empty()) {
-      EXPECT_EQ(level_at(c, 0), 0.5) << c.name;
-    }
+TEST(LeagueMeasures, ResamplesKeepTheSizeOfEveryStratum) {
+  // The first leads by 1 in one stratum and is behind by 0.8 in the other: ahead by 0.1 for
+  // certain.
+  const Scores scores = scores_with(2, 2, 1, [](std::size_t m, std::size_t stratum, Stream&) {
+    return m == 0 ? (stratum == 0 ? 1.0 : -0.8) : 0.0;
+  });
+  const auto frequency = first_group_frequency(scores, 200, resampling);
+  EXPECT_EQ(frequency[0], 1);
+  EXPECT_LE(frequency[1], 1 - decided);
+}
+
+TEST(LeagueMeasures, OneInstanceAStratumTellsNobodyApart) {
+  Scores scores{.strata = {0, 1, 2}, .values = {{1, 1, 1}, {0, 0, 0}}};
+  EXPECT_EQ(first_group_frequency(scores, 20, resampling), (std::vector<double>{1, 1}));
+  scores.strata = {0, 0, 0};
+  EXPECT_EQ(first_group_frequency(scores, 20, resampling), (std::vector<double>{1, 0}));
+}
+
+TEST(LeagueMeasures, AProgramThatEntersMovesNobodysNumber) {
+  Division division = tuned(Scale::quick, 0);
+  std::erase_if(division.places, [](const Place& place) {
+    return place.group->id != "escapes" || place.dimension != 8;
+  });
+  const Pretended p(jobs_of(division), [](const RunDescription& run) {
+    return 1e-3 * static_cast<double>(run.algorithm.size());
+  });
+  const Board alone = boards_of(p.runs(), division).front();
+  Board joined = alone;
+  joined.entrants.push_back(joined.entrants.front());
+  joined.entrants.back().program = true;
+  for (Curve& curve : joined.entrants.back().curves) std::ranges::fill(curve.levels, 1e-6);
+  const Scores of_alone = scores_of(alone), of_joined = scores_of(joined);
+  const auto before = frequencies(alone, of_alone), after = frequencies(joined, of_joined);
+  for (std::size_t k = 0; k < alone.entrants.size(); ++k) {
+    EXPECT_EQ(before[k], after[k]) << alone.entrants[k].algorithm;
+    EXPECT_EQ(of_alone.values[k], of_joined.values[k]);
   }
-  EXPECT_EQ(level_at(played.start, 0), 1.0);
+  EXPECT_EQ(after.back(), 1);
+  EXPECT_LT(std::ranges::min(before), 1);
 }
 
-TEST(League, RunsShareOneCalibratorAndDelta) {
-  for (const Board* board : {&benign(), &descent(), &escape()})
-    for (const Job& job : jobs_of(*board, study_at(Scale::smoke))) {
-      EXPECT_EQ(job.run()->calibrator, Calibrator::cks);
-      EXPECT_EQ(job.run()->delta, 1e-6);
-      EXPECT_EQ(job.run()->schedule, Schedule::practical);
+TEST(LeagueMeasures, OutputsOutsideOfTheRegionAreTold) {
+  const Job job = jobs_of(tuned(Scale::smoke, 0)).front();
+  RunResult result = result_at(0.1);
+  for (const bool inside : {true, false}) {
+    result.output.in_region = inside;
+    const std::vector<StoredRun> stored{
+        {.key = job.key(), .status = RunStatus::finished, .reason = "", .result = result}};
+    EXPECT_EQ(reached_by(Runs(stored), job).outside, !inside);
+  }
+}
+
+TEST(LeagueMeasures, OutputsAreJudgedAndNotTheBestIterate) {
+  const Division division = tuned(Scale::smoke, 0);
+  const Pretended p(jobs_of(division), [](const RunDescription& run) {
+    return run.algorithm == "abadi-2016/dp-adam" ? nan : 0.5;
+  });
+  const Board board = boards_of(p.runs(), division).front();
+  for (const Entrant& e : board.entrants) {
+    EXPECT_TRUE(e.algorithm != "abadi-2016/dp-adam" || e.failed == e.runs);
+    std::size_t starts = 0, outputs = 0;  // a start has 1
+    for (const Curve& curve : e.curves) {
+      starts += curve.levels.front() == 1;
+      outputs += curve.levels.front() == 0.5;
     }
-}
-
-TEST(League, KeepsTuningInstancesOffTheBoard) {
-  for (const Board* board : {&benign(), &descent(), &escape(), &real_data()})
-    EXPECT_FALSE(board->ground.problem == board->tuning.problem &&
-                 board->ground.settings == board->tuning.settings)
-        << board->id;
+    EXPECT_EQ(starts, e.failed) << e.algorithm;
+    EXPECT_EQ(outputs, e.runs - e.failed) << e.algorithm;
+  }
 }
 
 }  // namespace

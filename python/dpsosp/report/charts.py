@@ -347,47 +347,22 @@ def levels(cell: Model, narrow: bool) -> Model:
     rows = []
     for k, level in enumerate(cell.levels):
         name = level.algorithm if not narrow or len(level.algorithm) <= 21 else level.algorithm.split("/", 1)[-1]
-        failed = f", {level.failed} failed" if level.failed else ""
         rows.append(Model(algorithm=level.algorithm, name=cut(name, 21 if narrow else 40), y=48 + 18 * k,
                           low=at(level.low), at=at(level.median), high=at(level.high),
                           tip=f"{level.algorithm}\nmedian {short_number(level.median)}, range "
-                              f"[{short_number(level.low)}, {short_number(level.high)}], {level.seeds} seeds{failed}"))
+                              f"[{short_number(level.low)}, {short_number(level.high)}], {level.instances} instances; {level.settings}"))
     return Model(width=width, left=left, height=height, ticks=ticks, start=at(cell.start), rows=rows)
 
 
 def rank(place: Model, algorithm: str) -> Model:
-    """Where one algorithm stands among the ratios of a board."""
+    """Where one algorithm stands among the scores at one d."""
     def at(v: float) -> float:
-        return 8 + math.log10(clamp(v, 1, 30)) / math.log10(30) * 364
+        return 8 + clamp(v, 0, 1) * 364
 
-    return Model(ticks=[(at(t), f"{t}×") for t in (1, 2, 5, 10, 20)],
-                 marks=[Model(key=key, own=key == algorithm, at=at(ratio),
-                              tip=f"{key}\n{short_number(ratio)} times the best, geometric mean over cells")
-                        for key, ratio in place.all])
-
-
-def cells(which: Model) -> Model:
-    """Cells that have run, and the question."""
-    sizes = [which.n, *(c.n for c in which.cells)]
-    low, high = min(sizes), max(sizes)
-    epsilons = sorted({which.epsilon, *(c.epsilon for c in which.cells)})
-    boards = list(dict.fromkeys(c.board for c in which.cells))
-    height = 60 + 46 * len(epsilons)
-
-    def x(n: float) -> float:
-        return 90 + math.log10(n / low) / max(1.0, math.log10(high / low)) * 270
-
-    def y(epsilon: float) -> float:
-        return height - 50 - 46 * epsilons.index(epsilon)
-
-    decades = range(math.ceil(math.log10(low) - 1e-9), math.floor(math.log10(high) + 1e-9) + 1)
-    return Model(height=height, rows=[(y(e), f"ε = {e:g}") for e in epsilons],
-                 ticks=[(x(10.0 ** e), power_of_ten(e)) for e in decades],
-                 cells=[Model(x=x(c.n), y=y(c.epsilon), r=4 + 3.2 * boards.index(c.board),
-                              css="ring" if boards.index(c.board) else "dot",
-                              tip=f"{c.board}: ε = {c.epsilon:g}, n = {short_number(c.n)}, d = {c.d:g}")
-                        for c in which.cells],
-                 x=x(which.n), y=y(which.epsilon))
+    return Model(ticks=[(at(t), f"{t:g}") for t in (0, 0.25, 0.5, 0.75, 1)],
+                 marks=[Model(key=key, own=key == algorithm, at=at(score),
+                              tip=f"{key}\n{short_number(score)} of the targets")
+                        for key, score in place.all])
 
 
 def picture(p: Model) -> Model:

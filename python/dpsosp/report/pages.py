@@ -141,8 +141,9 @@ def numbered(lines: Sequence[str], block: int) -> Iterator[tuple[str, str]]:
 def for_script(cells: Iterable[Model]) -> Markup:
     """Cells of the league for report.js, which finds those nearest to a question."""
     short = text.short_number
-    data = [{"board": c.board, "problem": c.problem, "n": c.n, "d": c.d, "e": c.epsilon, "start": short(c.start),
-             "levels": [[x.algorithm, short(x.median), short(x.low), short(x.high)] for x in c.levels]} for c in cells]
+    data = [{"group": c.group, "title": c.title, "n": c.n, "d": c.d, "e": c.epsilon, "start": short(c.start),
+             "floor": short(c.floor), "levels": [[x.algorithm, short(x.median), short(x.low), short(x.high), x.settings]
+                                                 for x in c.levels]} for c in cells]
     return Markup(json.dumps(data, ensure_ascii=False, separators=(",", ":")).replace("</", "<\\/"))
 
 

@@ -330,22 +330,21 @@
         return;
       }
       var away = function (c) {
-        return Math.abs(Math.log10(c.n / n)) + Math.abs(Math.log10(c.d / d)) + Math.abs(Math.log10(c.e / e));
+        return Math.abs(Math.log10(c.n * c.e / (n * e))) + Math.abs(Math.log10(c.d / d));
       };
-      var boards = {};
+      var groups = {};
       cells.forEach(function (c) {
-        if (start && c.board !== start) return;
-        if (!boards[c.board] || away(c) < away(boards[c.board])) boards[c.board] = c;
+        if (start && c.group !== start) return;
+        if (!groups[c.group] || away(c) < away(groups[c.group])) groups[c.group] = c;
       });
-      Object.keys(boards).forEach(function (name) {
-        var c = boards[name];
-        answer.appendChild(make("h3", {}, name + " at n = " + c.n + ", d = " + c.d + ", ε = " + c.e));
-        answer.appendChild(make("p", {}, "On " + c.problem + ": " + (c.n === n && c.d === d && c.e === e ? "exactly this cell. " :
-          "factors from the question: " + (c.n / n).toPrecision(2) + " in n, " + (c.d / d).toPrecision(2) + " in d, " +
-          (c.e / e).toPrecision(2) + " in ε. ") + "The start has " + c.start + "."));
+      Object.keys(groups).forEach(function (name) {
+        var c = groups[name];
+        answer.appendChild(make("h3", {}, c.title + " at n = " + c.n + ", d = " + c.d + ", ε = " + c.e));
+        answer.appendChild(make("p", {}, "Factors from the question: " + (c.n * c.e / (n * e)).toPrecision(2) + " in n ε, " +
+          (c.d / d).toPrecision(2) + " in d. The start has " + c.start + ", one gradient’s noise " + c.floor + "."));
         var list = make("ol");
         c.levels.slice(0, 5).forEach(function (l) {
-          list.appendChild(make("li", {}, l[0] + ": " + l[1] + " [" + l[2] + ", " + l[3] + "]"));
+          list.appendChild(make("li", {}, l[0] + ": " + l[1] + " [" + l[2] + ", " + l[3] + "]; " + l[4]));
         });
         answer.appendChild(list);
       });

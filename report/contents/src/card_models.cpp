@@ -187,8 +187,7 @@ std::vector<AlgorithmPage> algorithm_pages_of(const Stored& stored,
   return pages;
 }
 
-std::vector<ProblemPage> problem_pages_of(const Stored& stored,
-                                          const std::vector<AlgorithmPage>& algorithms) {
+std::vector<ProblemPage> problem_pages_of(const Stored& stored) {
   constexpr Index page_records = 100;
   constexpr int bands = 10;
   constexpr Index picture_points = 46;
@@ -257,17 +256,6 @@ std::vector<ProblemPage> problem_pages_of(const Stored& stored,
       if (uses) p.sweeps.push_back(name);
     }
     std::ranges::sort(p.algorithms);
-    for (const AlgorithmPage& a : algorithms)
-      for (const LeagueRank& r : a.ranks) {
-        if (r.problem != p.name) continue;
-        LeagueRank rank = r;
-        rank.problem = a.key;
-        rank.all.clear();
-        p.ranks.push_back(std::move(rank));
-      }
-    std::ranges::sort(p.ranks, {}, [](const LeagueRank& r) { return std::pair(r.board, r.rank); });
-    constexpr std::size_t most = 5;
-    if (p.ranks.size() > most) p.ranks.resize(most);
     pages.push_back(std::move(p));
   }
   return pages;

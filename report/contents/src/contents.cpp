@@ -88,7 +88,7 @@ Site site_of(const Reproduced& reproduced, const Collection& collection) {
       if (std::ranges::find(e.claims, c.id) != e.claims.end()) c.exhibits.push_back(e.id);
   site.which = which_of(stored);
   site.algorithms = algorithm_pages_of(stored, forest, site);
-  site.problems = problem_pages_of(stored, site.algorithms);
+  site.problems = problem_pages_of(stored);
   site.texts = text_pages_of(stored, site);
   site.papers = paper_pages_of(stored, forest, site);
   site.index = index_of(stored, forest, site);

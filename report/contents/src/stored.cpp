@@ -134,7 +134,7 @@ Stored::Stored(const Reproduced& reproduced, const Collection& collection)
   findings_ = find_claims(claims_, runs(), study());
   for (std::size_t k = 0; k < findings_.size(); ++k)
     for (Rate& r : rates_of(k)) rates_.push_back(std::move(r));
-  boards_ = league_boards(runs(), study());
+  league_ = league_of(runs(), study());
 }
 
 const Arm* Stored::arm_of(const std::string& sweep, const std::string& arm) const {

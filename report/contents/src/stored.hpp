@@ -39,8 +39,8 @@ class Stored {
   /// The figure of a sweep: every fitted part.
   const plots::Figure& figure_of(const std::string& sweep) const;
 
-  /// Boards of the league that were played.
-  const std::vector<LeagueBoard>& boards() const { return boards_; }
+  /// None where its runs are not all here.
+  const std::optional<League>& league() const { return league_; }
 
   /// The slopes of the claim's finding.
   std::vector<Rate> rates_of(std::size_t claim) const;
@@ -55,7 +55,7 @@ class Stored {
   std::vector<Finding> findings_;
   std::vector<const Claim*> not_run_;
   std::vector<Rate> rates_;
-  std::vector<LeagueBoard> boards_;
+  std::optional<League> league_;
   mutable std::map<std::string, plots::Figure> figures_;
 };
 
@@ -83,13 +83,14 @@ std::vector<ExhibitPage> exhibit_pages_of(const Stored& stored,
 std::vector<AlgorithmPage> algorithm_pages_of(const Stored& stored,
                                               const std::vector<ForestGroup>& forest,
                                               const Site& site);
-std::vector<ProblemPage> problem_pages_of(const Stored& stored,
-                                          const std::vector<AlgorithmPage>& algorithms);
+std::vector<ProblemPage> problem_pages_of(const Stored& stored);
 std::vector<PaperPage> paper_pages_of(const Stored& stored,
                                       const std::vector<ForestGroup>& forest,
                                       const Site& site);
 std::optional<WhichPage> which_of(const Stored& stored);
 std::vector<LeagueRank> ranks_of(const Stored& stored, std::string_view algorithm);
+/// Of a report that has a league.
+TextPage league_page(const Stored& stored);
 std::vector<TextPage> text_pages_of(const Stored& stored, const Site& site);
 
 std::vector<WordCounts> words_of(const Stored& stored);

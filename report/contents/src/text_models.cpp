@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
-#include <limits>
 #include <map>
 #include <set>
 #include <unordered_map>
@@ -199,68 +198,7 @@ std::vector<TextPage> text_pages_of(const Stored& stored, const Site& site) {
                                     "stands, in the order of the paper.",
                                     markdown));
   }
-  if (site.which) {
-    TextPage league{
-        .id = "league",
-        .title = "League",
-        .lead = fmt::format(
-            "{} Each board asks those whose needs its problem meets; a dash stands where one was "
-            "not asked.",
-            league_warning)};
-    plots::Table t{.id = "rank-of-each", .title = "Ranks", .row_header = "algorithm"};
-    t.caption =
-        "Rank among those that ran, and the geometric mean over cells of the median over the best "
-        "one, sorted by the first column.";
-    std::vector<std::string> boards;
-    for (const LeagueBoard& b : stored.boards()) {
-      boards.push_back(b.id);
-      t.column_groups.push_back({b.id, {"tuned: rank", "ratio", "as scheduled: rank", "ratio"}});
-      t.caption += fmt::format(
-          " {}: {}, d = {}, {} cells of n and ε, {} seeds, each with data of "
-          "its own.",
-          b.id,
-          b.problem,
-          b.dimension,
-          b.cells.size(),
-          b.cells.empty() ? 0 : b.cells.front().start.size());
-    }
-    // Who has no rank there comes last.
-    std::vector<AlgorithmPage> algorithms = site.algorithms;
-    std::erase_if(algorithms, [](const AlgorithmPage& a) { return a.ranks.empty(); });
-    std::ranges::stable_sort(algorithms, {}, [&](const AlgorithmPage& a) {
-      const auto first = std::ranges::find(a.ranks, boards.front(), &LeagueRank::board);
-      return first == a.ranks.end() || first->tuned_rank == 0 ? std::numeric_limits<int>::max()
-                                                              : first->tuned_rank;
-    });
-    plots::RowGroup rows;
-    for (const AlgorithmPage& a : algorithms) {
-      plots::Row row{.label = a.key};
-      for (const std::string& b : boards) {
-        const auto r = std::ranges::find(a.ranks, b, &LeagueRank::board);
-        const auto add = [&](int rank, double ratio) {
-          row.cells.push_back(rank == 0 ? plots::text_cell("–") : plots::count_cell(rank));
-          row.cells.push_back(rank == 0 ? plots::text_cell("–") : plots::number_cell(ratio));
-        };
-        const bool ran = r != a.ranks.end();
-        add(ran ? r->tuned_rank : 0, ran ? r->tuned_ratio : 0);
-        add(ran ? r->rank : 0, ran ? r->ratio : 0);
-      }
-      rows.rows.push_back(std::move(row));
-    }
-    t.row_groups.push_back(std::move(rows));
-    TextPage::Section s{.id = "ranks", .heading = "Ranks", .tables = {t}};
-    const Reproduced& all = stored.reproduced();
-    for (std::size_t k = 0; k < all.exhibits.size(); ++k)
-      if (const std::string& id = all.entries[k]->id; id.starts_with("league/")) {
-        s.links.emplace_back(all.entries[k]->title, all.exhibits[k].id + "/index.html");
-        if (std::ranges::find(boards, id) == boards.end())
-          s.paragraphs.push_back(
-              fmt::format("{} has no column: {}.", id, all.exhibits[k].verdict.text));
-      }
-    s.links.emplace_back("Which method for my n, d and ε?", "which.html");
-    if (!boards.empty())
-      pages.push_back({.id = "league", .title = "League", .lead = league.lead, .sections = {s}});
-  }
+  if (site.which) pages.push_back(league_page(stored));
   return pages;
 }
 

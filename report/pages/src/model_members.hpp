@@ -64,8 +64,7 @@ DPSOSP_MEMBERS(ClaimPage, id, paper, place, word, verdict, evidence, runs, print
                reason, reference, stands, change, objection, answer, changed, open, rates, notes,
                figure, commands, exhibits, algorithms, problems, previous, next);
 DPSOSP_MEMBERS(Fact, name, text);
-DPSOSP_MEMBERS(LeagueRank, board, problem, rank, of, ratio, wins, cells, all, tuned_rank,
-               tuned_ratio);
+DPSOSP_MEMBERS(LeagueRank, board, d, rank, of, score, frequency, word, all);
 DPSOSP_MEMBERS(LedgerLine, query, count, event, records, sensitivity);
 DPSOSP_MEMBERS(ShownRun, command, setting, guarantee, spent, accountant, ledger, parameters,
                trace);
@@ -76,14 +75,14 @@ DPSOSP_MEMBERS(ConstantLine, symbol, name, value, bound, where, why);
 DPSOSP_MEMBERS(Picture::Point, kind, x, y);
 DPSOSP_MEMBERS(Picture, caption, x_label, y_label, x_low, x_high, y_low, y_high, bands, points);
 DPSOSP_MEMBERS(ProblemPage, name, group, summary, formula, source, critical_points, size, missing,
-               constants, settings, picture, algorithms, sweeps, ranks);
+               constants, settings, picture, algorithms, sweeps);
 DPSOSP_MEMBERS(PaperPage, key, name, words, forest, refuted, untested, claims, exhibits, algorithms,
                errata);
-DPSOSP_MEMBERS(LeagueCell::Level, algorithm, median, low, high, seeds, failed);
-DPSOSP_MEMBERS(LeagueCell, board, problem, n, d, epsilon, start, levels);
-DPSOSP_MEMBERS(LeagueControl, board, algorithm, n, epsilon, as_run, no_noise, no_data, start);
-DPSOSP_MEMBERS(WhichPage, n, d, epsilon, start, warning, tuned, cells, nearest, controls, can, cannot,
-               starts, toml, command);
+DPSOSP_MEMBERS(LeagueCell::Level, algorithm, median, low, high, instances, settings);
+DPSOSP_MEMBERS(LeagueCell, group, title, n, d, epsilon, start, floor, levels);
+DPSOSP_MEMBERS(LeagueControl, group, algorithm, n, epsilon, as_run, no_noise, no_data, start);
+DPSOSP_MEMBERS(WhichPage, n, d, epsilon, start, warning, shares, levels, standings, cells, nearest, controls,
+               can, cannot, groups);
 DPSOSP_MEMBERS(TextPage::Section, id, heading, paragraphs, facts, intervals, tables, commands,
                links, markdown, formulas);
 DPSOSP_MEMBERS(TextPage, id, title, lead, sections);

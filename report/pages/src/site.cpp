@@ -65,8 +65,7 @@ AlgorithmLine line_of(const AlgorithmPage& page) {
     if (f.name == "Privacy") line.privacy = f.text;
   }
   for (const LeagueRank& r : page.ranks)
-    line.ranks += fmt::format(
-        "{}{} {}", line.ranks.empty() ? "" : ", ", r.board.substr(r.board.find('/') + 1), r.rank);
+    line.ranks += fmt::format("{}d = {}: {}", line.ranks.empty() ? "" : ", ", r.d, r.word);
   return line;
 }
 

@@ -2,11 +2,14 @@
 #include <algorithm>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
+#include "advice.hpp"
+#include "controls.hpp"
+#include "dpsosp/algorithms/registry.hpp"
 #include "dpsosp/claims/exhibit_text.hpp"
 #include "dpsosp/experiments/study.hpp"
 #include "dpsosp/reproductions/league.hpp"
-#include "dpsosp/reproductions/league_noise.hpp"
 #include "tables.hpp"
 #include "texts.hpp"
 
@@ -15,129 +18,202 @@ namespace {
 
 using namespace league;
 
-plots::Label verdict(const Played& played, const Played& tuned) {
-  const std::vector<double> best = best_levels(played.contenders);
-  std::size_t nobody = 0, worse = 0, ran = 0;
-  for (std::size_t p = 0; p < best.size(); ++p)
-    nobody += best[p] >= share_of_start * level_at(played.start, p);
-  for (const Standing& s : played.table) {
-    const std::size_t places = played.places.size() - s.absent;
-    ran += places > 0;
-    worse += places > 0 && 2 * s.useless > places;
-  }
-  const auto leader = [](const Played& p) { return p.contenders[p.table.front().contender].name; };
-  return {fmt::format("{}{} leads{}; in {} of {} cells no algorithm improves on the start; {} of "
-                      "{} algorithms do not improve on it in most of their cells",
-                      tuned.places.empty() ? "" : fmt::format("tuned, {} leads; ", leader(tuned)),
-                      leader(played),
-                      tuned.places.empty() ? ", untuned" : " as scheduled",
-                      nobody,
-                      best.size(),
-                      worse,
-                      ran),
-          plots::Tone::neutral};
+std::vector<Job> tuned_jobs(Scale scale) {
+  std::vector<Job> jobs = control_jobs(scale);
+  for (const std::size_t budget : budgets)
+    for (Job& job : jobs_of(tuned(scale, budget))) jobs.push_back(std::move(job));
+  return jobs;
 }
 
-plots::Exhibit render(const Runs& runs, const Study& study, const Board& board) {
-  plots::Exhibit e;
-  if (const std::string missing = missing_data(board); !missing.empty()) {
-    e.verdict = {"not run: " + missing, plots::Tone::caution};
-    return e;
+/// Who is in the first group at each d.
+std::string finding(const std::vector<Ranked>& boards) {
+  std::vector<std::string> list;
+  for (const Ranked& r : boards) {
+    std::vector<std::string> first;
+    std::size_t open = 0;
+    for (const std::size_t k : r.order) {
+      const std::string word = word_of_frequency(r.frequency[k]);
+      if (word == "first group") first.push_back(r.board.entrants[k].algorithm);
+      open += word == "undecided";
+    }
+    list.push_back(fmt::format(
+        "d = {}: first {}, {} undecided", r.board.dimension, fmt::join(first, ", "), open));
   }
-  const Played played = play(runs, board, study);
-  const Tuned tuned = play_tuned(runs, board, study);
-  e.verdict = verdict(played, tuned.board);
-  e.notice = {std::string(league_warning)};
-  e.differences = {board.limits};
-  if (league_noise() == NoiseRule::calibrated)
-    e.differences.emplace_back(
-        "Every algorithm has the parameters of its schedule, and in place of its noise the least "
-        "with which the queries that it plans fit the budget.");
-  if (!tuned.board.places.empty())
-    e.tables = {winners_table(tuned.board, "winners-tuned"), tuned_table(played, tuned, board)};
-  e.tables.push_back(winners_table(played, "winners"));
-  e.tables.push_back(standings_table(played));
-  e.tables.push_back(levels_table(played));
-  e.tables.push_back(controls_table(runs, board, study));
-  e.tables.push_back(absent_table(played));
-  e.figures = {levels_figure(played), profiles_figure(played, tuned)};
+  return fmt::format("{}", fmt::join(list, "; "));
+}
+
+/// What was drawn, and with which seeds.
+std::vector<std::string> about_instances() {
+  std::vector<std::string> list;
+  for (const Group& group : groups())
+    list.push_back(fmt::format("{}: {}. {}",
+                               group.title,
+                               group.about,
+                               group.simulated ? "Sums of records are drawn by their exact law; "
+                                                 "a clip below the bound is refused there."
+                                               : "Records are in memory, and clips are tuned."));
+  list.push_back(
+      fmt::format("Seeds of instances: tuning from {}, development from {}, final from {}.",
+                  seed_of(Use::tuning, 0),
+                  seed_of(Use::development, 0),
+                  seed_of(Use::final, 0)));
+  return list;
+}
+
+plots::Exhibit render_tuned(const Runs& runs, const Study& study) {
+  std::vector<std::vector<Ranked>> by_budget;
+  for (const std::size_t budget : budgets)
+    by_budget.push_back(ranked(boards_of(runs, tuned(study.scale, budget))));
+  const std::vector<Ranked>& boards = by_budget.back();
+  const Ranked& middle = boards[boards.size() / 2];
+  plots::Exhibit e;
+  e.verdict = {finding(boards), plots::Tone::neutral};
+  e.differences = about_instances();
+  e.figures = {shares_figure(boards), levels_figure(middle)};
+  e.tables = {standings_table(boards),
+              budgets_table(by_budget),
+              groups_table(middle),
+              costs_table(boards),
+              controls_table(runs, study.scale)};
   return e;
 }
 
-template <const Board& (*board)()>
-ExhibitEntry entry() {
-  return exhibit_entry(
-      league_texts(),
-      "league/" + board().id,
-      [](const Study& study) { return jobs_of(board(), study); },
-      [](const Runs& runs, const Study& study) { return render(runs, study, board()); });
+plots::Exhibit render_published(const Runs& runs, const Study& study) {
+  const std::vector<Ranked> boards = ranked(boards_of(runs, published(study.scale)));
+  plots::Exhibit e;
+  e.verdict = {finding(boards), plots::Tone::neutral};
+  e.figures = {levels_figure(boards.front())};
+  e.tables = {standings_table(boards), groups_table(boards.front()), absent_table()};
+  return e;
 }
 
-std::vector<LeagueBoard::Rank> ranks_of(const Played& played) {
-  std::vector<LeagueBoard::Rank> ranks;
-  for (std::size_t k = 0; k < played.table.size(); ++k) {
-    const Standing& s = played.table[k];
-    if (s.absent == played.places.size()) continue;
-    LeagueBoard::Rank rank{.algorithm = played.contenders[s.contender].name,
-                           .ratio = s.ratio,
-                           .wins = s.wins,
-                           .against_leader = {}};
-    if (k > 0 && s.against_leader.pairs > 0) rank.against_leader = s.against_leader;
-    ranks.push_back(std::move(rank));
-  }
-  return ranks;
+/// Without its runs, what is built in.
+plots::Exhibit render_tuning(const Runs& runs, const Study& study) {
+  const bool computed = std::ranges::all_of(tuning_jobs(study.scale),
+                                            [&](const Job& job) { return runs.contains(job); });
+  const std::string chosen = (computed ? choose(runs, study.scale) : committed_choices()).csv();
+  plots::Exhibit e;
+  e.verdict = {computed ? fmt::format("{} settings chosen", std::ranges::count(chosen, '\n') - 1)
+                        : "the settings that are built in; their runs are not in this store",
+               plots::Tone::neutral};
+  e.tables = {order_table()};
+  e.attachments = {{.label = "settings.csv", .file = "settings.csv", .content = chosen}};
+  return e;
 }
 
-LeagueBoard board_of(const Runs& runs, const Study& study, const Board& board) {
-  const Played played = play(runs, board, study);
-  LeagueBoard b{.id = "league/" + board.id, .problem = board.ground.problem};
-  b.dimension = board.ground.dimension.value_or(0);
-  for (std::size_t p = 0; p < played.places.size(); ++p) {
-    LeagueBoard::Cell cell{.records = played.places[p].records,
-                           .epsilon = played.places[p].epsilon,
-                           .start = played.start.levels[p],
-                           .entries = {}};
-    for (const Contender& c : played.contenders) cell.entries.push_back({c.name, c.levels[p]});
-    b.cells.push_back(std::move(cell));
+std::vector<Job> advice_jobs(Scale scale) {
+  const Division division = tuned(scale, budgets.back());
+  std::vector<Job> jobs = jobs_of(division, Use::development);
+  for (Job& job : jobs_of(division)) jobs.push_back(std::move(job));
+  return jobs;
+}
+
+plots::Exhibit render_advice(const Runs& runs, const Study& study) {
+  const AdviceData fitted(runs, study.scale, Use::development);
+  const AdviceData scored(runs, study.scale, Use::final);
+  plots::Exhibit e;
+  e.tables = {regret_table(fitted, scored)};
+  for (const plots::Row& row : e.tables.front().row_groups.front().rows)
+    if (row.label == "the advice")
+      e.verdict = {
+          fmt::format("on final instances the advice is {:.3g} times the best of all tuned "
+                      "methods, geometric mean",
+                      std::get<plots::Number>(row.cells[dimensions().size()].content).value),
+          plots::Tone::neutral};
+  e.attachments = {{.label = "advice.csv", .file = "advice.csv", .content = fitted.csv()}};
+  return e;
+}
+
+std::string chosen_text(const Place& place, const Method& method) {
+  const std::size_t trial = committed_choices().trial(place, method.algorithm, budgets.back());
+  if (trial == default_trial) return "its schedule";
+  std::vector<std::string> list;
+  for (const auto& [name, value] : order_of(method, place.group->simulated)[trial])
+    list.push_back(fmt::format("{} {}", name, value));
+  return fmt::format("{}", fmt::join(list, ", "));
+}
+
+/// The cells of a board: one a group and n.
+void add_cells(const Ranked& r, std::vector<League::Cell>& cells) {
+  const Board& board = r.board;
+  for (std::size_t first = 0; first < board.instances.size();) {
+    const Group& group = *board.instances[first].group;
+    std::size_t last = first;
+    while (last < board.instances.size() && board.instances[last].group == &group) ++last;
+    for (std::size_t p = 0; p < board.start[first].records.size(); ++p) {
+      const double n = board.start[first].records[p];
+      League::Cell cell{.group = group.id,
+                        .title = group.title,
+                        .dimension = board.dimension,
+                        .records = static_cast<Index>(n),
+                        .epsilon = league_epsilon,
+                        .start = {},
+                        .floor = floor_of(board.instances[(first + last) / 2], n),
+                        .entries = {}};
+      for (std::size_t i = first; i < last; ++i) cell.start.push_back(board.start[i].levels[p]);
+      for (const std::size_t k : r.order) {
+        League::Cell::Entry entry{.algorithm = board.entrants[k].algorithm, .levels = {}};
+        for (std::size_t i = first; i < last; ++i)
+          entry.levels.push_back(board.entrants[k].curves[i].levels[p]);
+        cell.entries.push_back(std::move(entry));
+      }
+      cells.push_back(std::move(cell));
+    }
+    first = last;
   }
-  b.ranks = ranks_of(played);
-  b.tuned = ranks_of(play_tuned(runs, board, study).board);
-  const Place place = place_of_controls(board, study);
-  b.controls_at = {place.records, place.epsilon};
-  const auto levels = [&](const std::string& key, Door door) {
-    return levels_of(runs,
-                     trial(board.ground,
-                           key,
-                           place,
-                           board.extent(study).seeds,
-                           study,
-                           candidates().front(),
-                           door));
-  };
-  for (const std::string& key : controlled())
-    b.controls.push_back({key,
-                          levels(key, Door::enforced),
-                          levels(key, Door::no_noise),
-                          levels(key, Door::no_data)});
-  return b;
 }
 
 }  // namespace
 
-std::vector<LeagueBoard> league_boards(const Runs& runs, const Study& study) {
-  std::vector<LeagueBoard> boards;
-  for (const auto board : {benign, descent, escape, real_data}) {
-    const auto jobs = jobs_of(board(), study);
-    if (!jobs.empty() &&
-        std::ranges::all_of(jobs, [&](const Job& job) { return runs.contains(job); }))
-      boards.push_back(board_of(runs, study, board()));
+std::optional<League> league_of(const Runs& runs, const Study& study) {
+  const auto jobs = tuned_jobs(study.scale);
+  if (jobs.empty() ||
+      !std::ranges::all_of(jobs, [&](const Job& job) { return runs.contains(job); }))
+    return {};
+  League l;
+  const Division division = tuned(study.scale, budgets.back());
+  const std::vector<Ranked> boards = ranked(boards_of(runs, division));
+  for (const Ranked& r : boards) {
+    League::Dimension d{
+        .dimension = r.board.dimension, .instances = r.board.instances.size(), .standings = {}};
+    for (const std::size_t k : r.order)
+      d.standings.push_back({.algorithm = r.board.entrants[k].algorithm,
+                             .score = mean_score(r.scores.values[k]),
+                             .frequency = r.frequency[k],
+                             .word = word_of_frequency(r.frequency[k])});
+    l.dimensions.push_back(std::move(d));
+    add_cells(r, l.cells);
   }
-  return boards;
+  for (League::Cell& cell : l.cells)
+    for (League::Cell::Entry& entry : cell.entries) {
+      const auto method = std::ranges::find(division.methods, entry.algorithm, &Method::algorithm);
+      entry.settings = chosen_text(
+          {.group = &find_group(cell.group), .dimension = cell.dimension, .records = cell.records},
+          *method);
+    }
+  l.controls = controls(runs, study.scale);
+  l.figures = {shares_figure(boards), levels_figure(boards[boards.size() / 2])};
+  return l;
 }
 
 Reproduction league_reproduction() {
+  const auto entry = [](std::string_view id, auto jobs, auto render) {
+    return exhibit_entry(
+        league_texts(),
+        id,
+        [jobs](const Study& study) { return jobs(study.scale); },
+        [render](const Runs& runs, const Study& study) { return render(runs, study); });
+  };
+  ExhibitEntry tuning = entry("league-tuning/settings", tuning_jobs, render_tuning);
+  tuning.on_request = true;
   return {.texts = league_texts(),
-          .exhibits = {entry<benign>(), entry<descent>(), entry<escape>(), entry<real_data>()}};
+          .exhibits = {entry("league/tuned", tuned_jobs, render_tuned),
+                       entry(
+                           "league/published",
+                           [](Scale scale) { return jobs_of(published(scale)); },
+                           render_published),
+                       entry("league/advice", advice_jobs, render_advice),
+                       std::move(tuning)}};
 }
 
 }  // namespace dpsosp

@@ -203,17 +203,16 @@ struct Fact {
   std::string text{};
 };
 
+/// Where an algorithm stands among those that are tuned alike.
 struct LeagueRank {
-  std::string board{};  ///< "league/escape"
-  std::string problem{};
+  std::string board{};  ///< "league/tuned"
+  int d = 0;
   int rank = 0;
   int of = 0;
-  double ratio = 0;
-  int wins = 0;
-  int cells = 0;
-  std::vector<std::pair<std::string, double>> all{};  ///< ratios of every contender
-  int tuned_rank = 0;                                 ///< with tuned schedules; 0: none was tuned
-  double tuned_ratio = 0;
+  double score = 0;      ///< share of targets reached
+  double frequency = 0;  ///< of the first group
+  std::string word{};    ///< first group, undecided or behind
+  std::vector<std::pair<std::string, double>> all{};  ///< scores of everybody
 };
 
 struct LedgerLine {
@@ -297,7 +296,6 @@ struct ProblemPage {
   std::optional<Picture> picture{};
   std::vector<std::string> algorithms{};  ///< that have stored runs on it here
   std::vector<std::string> sweeps{};
-  std::vector<LeagueRank> ranks{};  ///< `problem` holds the algorithm
 };
 
 /// What a paper claims and what was found.
@@ -314,43 +312,45 @@ struct PaperPage {
   std::string errata{};  ///< address
 };
 
+/// Instances of a group at one n, d and ε.
 struct LeagueCell {
-  std::string board{};
-  std::string problem{};
+  std::string group{};
+  std::string title{};
   double n = 0;
   double d = 0;
   double epsilon = 0;
   double start = 0;  ///< median
+  double floor = 0;  ///< length of the noise of one gradient that has all the budget
   struct Level {
     std::string algorithm{};
-    double median = 0, low = 0, high = 0;
-    int seeds = 0;
-    int failed = 0;
+    double median = 0, low = 0, high = 0;  ///< over instances; none above the start
+    int instances = 0;
+    std::string settings{};  ///< that were chosen
   };
-  std::vector<Level> levels{};  ///< the best first; those that ran
+  std::vector<Level> levels{};  ///< the best first
 };
 
 struct LeagueControl {
-  std::string board{};
+  std::string group{};
   std::string algorithm{};
   double n = 0, epsilon = 0;
   double as_run = 0, no_noise = 0, no_data = 0, start = 0;
 };
 
-/// The nearest cells of the league to a question.
+/// What the league says to a question: shares of targets, standings, and the nearest cells.
 struct WhichPage {
   double n = 0, d = 0, epsilon = 0;
   std::string start{};
   std::string warning{};
-  std::vector<plots::Table> tuned{};  ///< the first of each board, with tuned schedules
-  std::vector<LeagueCell> cells{};    ///< all
+  std::optional<plots::Figure> shares{};
+  std::optional<plots::Figure> levels{};
+  std::vector<plots::Table> standings{};  ///< one a dimension
+  std::vector<LeagueCell> cells{};        ///< all
   std::vector<std::size_t> nearest{};
   std::vector<LeagueControl> controls{};
   std::vector<std::string> can{};
   std::vector<std::string> cannot{};
-  std::vector<Fact> starts{};  ///< board, what its start is
-  std::string toml{};
-  std::string command{};
+  std::vector<Fact> groups{};  ///< id and title
 };
 
 /// A page of headings, paragraphs and tables.

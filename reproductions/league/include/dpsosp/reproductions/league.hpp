@@ -8,54 +8,57 @@
 #include <vector>
 
 #include "dpsosp/claims/reproduction.hpp"
-#include "dpsosp/experiments/fit.hpp"
+#include "dpsosp/plots/figure.hpp"
 
 namespace dpsosp {
 
-/// What the private algorithms reached on one board of the league; lower is better.
-struct LeagueBoard {
-  /// Levels of an algorithm, one a seed: NaN of a run that failed, none where it did not run.
-  struct Entry {
+/// What the tuned division of the league found, for pages that ask it.
+struct League {
+  struct Standing {
     std::string algorithm;
-    std::vector<double> levels;
+    double score = 0;      ///< share of targets reached, over instances and n; in [0, 1]
+    double frequency = 0;  ///< of the first group
+    std::string word;      ///< first group, undecided or behind
   };
+  /// Instances of a group at one d and n.
   struct Cell {
+    std::string group;  ///< "escapes"
+    std::string title;  ///< "hard escapes"
+    Index dimension = 0;
     Index records = 0;
-    double epsilon = 0;
-    std::vector<double> start;  ///< levels of the start
+    double epsilon = 1;
+    std::vector<double> start;  ///< levels, one an instance
+    double floor = 0;           ///< median length of the noise of one gradient with all the budget
+    struct Entry {
+      std::string algorithm;
+      std::vector<double> levels;  ///< the start's where it failed or ended above
+      int failed = 0;
+      std::string settings;  ///< that were chosen, with their units; "its schedule"
+    };
     std::vector<Entry> entries;
   };
-  struct Rank {
-    std::string algorithm;
-    double ratio = 1;  ///< geometric mean over cells of its median over the best one
-    std::size_t wins = 0;
-    std::optional<PairedComparison> against_leader;  ///< none of the leader
-  };
-  /// As run, without noise, and with noise but no data.
+  /// Levels as run, without noise, and with noise but no data.
   struct Control {
+    std::string group;
     std::string algorithm;
-    std::vector<double> as_run, no_noise, no_data;
+    Index records = 0;
+    std::vector<double> as_run, no_noise, no_data, start;
   };
-  std::string id;  ///< of its exhibit: "league/escape"
-  std::string problem;
-  Index dimension = 0;
+  struct Dimension {
+    Index dimension = 0;
+    std::size_t instances = 0;
+    std::vector<Standing> standings;  ///< the best score first
+  };
+  std::vector<Dimension> dimensions;
   std::vector<Cell> cells;
-  std::vector<Rank> ranks;  ///< the leader first
-  std::vector<Rank> tuned;  ///< the same with tuned schedules, over the cells that were tuned
-  std::pair<Index, double> controls_at;  ///< n and ε
   std::vector<Control> controls;
+  std::vector<plots::Figure> figures;
 };
 
-/// What is to be read before any rank.
-inline constexpr std::string_view league_warning =
-    "This ranks schedules of theorems, untuned: nobody searched step sizes, numbers of steps or "
-    "clips, and a method that ranks low may win with care. Schedules that are tuned in one number, "
-    "the bound B that they are told, come first, and may have another leader.";
+/// None where runs are missing.
+std::optional<League> league_of(const Runs& runs, const Study& study);
 
-/// The boards whose runs are all among these.
-std::vector<LeagueBoard> league_boards(const Runs& runs, const Study& study);
-
-/// Every private algorithm on the same problems with the same guarantee, a board an exhibit.
+/// Private algorithms on random instances of many problems, tuned alike.
 Reproduction league_reproduction();
 
 }  // namespace dpsosp

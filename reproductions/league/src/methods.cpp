@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "division.hpp"
+#include "dpsosp/algorithms/registry.hpp"
+
+namespace dpsosp::league {
+namespace {
+
+Dial steps() { return {"steps", {{"steps"}}, {"10", "30", "100", "300", "1000"}}; }
+
+/// Multiples of 1/M. Beyond 2 a step is too long where the constant is tight; often it is loose.
+Dial step_size() {
+  return {"step size",
+          {{"step_size", Unit::inverse_smoothness}},
+          {"0.1", "0.3", "1", "3", "10"},
+          {"30", "100"}};
+}
+
+/// Of steps that have a length whatever the gradient's is: how far all of them go.
+Dial travel() {
+  return {"travel",
+          {{"step_size", Unit::length_over_steps}},
+          {"0.3", "1", "3", "10", "30"},
+          {"100", "300"}};
+}
+
+/// Multiples of the bounds that no record exceeds.
+Dial clip(std::vector<Dial::Moved> moved) {
+  return {"clip", std::move(moved), {"1"}, {"0.3", "0.1", "0.03", "0.01"}};
+}
+Dial clip_of_both() {
+  return clip({{"clip_refresh", Unit::lipschitz}, {"clip_increment", Unit::smoothness}});
+}
+
+/// Shares of the budget for refreshes; 0: one ratio of noise to sensitivity for all queries.
+Dial split(std::vector<std::string> values) {
+  return {"share of refreshes", {{"refresh_share"}}, std::move(values)};
+}
+Dial period() { return {"period", {{"period"}}, {"3", "10", "30"}}; }
+Dial momentum(std::vector<std::string> values) {
+  return {"momentum", {{"momentum"}}, std::move(values)};
+}
+Dial tail() { return {"averaged tail", {{"tail_average"}}, {"0", "0.5"}}; }
+
+const std::vector<Method>& tuned_methods() {
+  static const Settings last{{"output", "last"}};
+  static const std::vector<Method> list{
+      {"abadi-2016/dp-sgd",
+       {},
+       {steps(),
+        step_size(),
+        clip({{"clip", Unit::lipschitz}}),
+        {"momentum", {{"first_decay"}}, {"0", "0.9"}},
+        tail()}},
+      {"abadi-2016/dp-adam",
+       {},
+       {steps(),
+        travel(),
+        clip({{"clip", Unit::lipschitz}}),
+        {"correction", {{"correction"}}, {"start", "noise"}},
+        tail()}},
+      {"cutkosky-orabona-2019/dp-storm",
+       {},
+       {steps(),
+        step_size(),
+        clip({{"clip", Unit::lipschitz}, {"smoothness", Unit::smoothness}}),
+        momentum({"0.03", "0.1", "0.3"})}},
+      {"arora-2023/dp-spider",
+       last,
+       {steps(), step_size(), clip_of_both(), period(), split({"0", "0.5", "0.8"})}},
+      {"wang-2023/dp-srm",
+       {{"output", "last"}, {"step_divisor", "1"}},
+       {steps(),
+        {"longest step",
+         {{"accuracy", Unit::lipschitz}, {"clip_difference", Unit::lipschitz}},
+         {"0.01", "0.03", "0.1", "0.3", "1"}},
+        clip({{"clip", Unit::lipschitz}}),
+        momentum({"0.03", "0.1", "0.3"}),
+        {"smoothness", {{"smoothness", Unit::smoothness}}, {"1"}, {"0.1", "0.01"}}}},
+      {"tran-cutkosky-2022/momentum-aggregation",
+       last,
+       {steps(), travel(), clip_of_both(), momentum({"0.1", "0.3", "1"}), split({"0", "0.333"})}},
+      {"wang-ye-xu-2017/dp-svrg",
+       {},
+       {steps(), step_size(), clip_of_both(), period(), split({"0", "0.5", "0.8"})}},
+      {"ganesh-2023/stochastic-spider", {}, {steps(), step_size(), clip_of_both()}},
+      {"wang-xu-2020/dp-trust-region",
+       {},
+       {{"steps", {{"steps"}}, {"10", "30", "100", "300"}},
+        {"radius", {{"alpha", Unit::lipschitz}}, {"0.003", "0.01", "0.03", "0.1", "0.3", "1"}},
+        clip({{"clip", Unit::lipschitz}, {"hessian_limit", Unit::smoothness}})}}};
+  return list;
+}
+
+}  // namespace
+
+std::vector<Method> methods() {
+  std::vector<Method> list = tuned_methods();
+  for (const AlgorithmEntry& e : algorithm_registry()) {
+    const AlgorithmCard card = e.create()->card();
+    if (card.is_program() && card.is_private() && !card.needs_dual)
+      list.push_back({.algorithm = e.key, .fixed = {}, .dials = {}});
+  }
+  return list;
+}
+
+}  // namespace dpsosp::league
