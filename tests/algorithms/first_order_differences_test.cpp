@@ -8,6 +8,7 @@
 
 #include <gtest/gtest.h>
 
+#include "dpsosp/baselines/dp_spider.hpp"
 #include "dpsosp/baselines/dp_svrg.hpp"
 #include "dpsosp/baselines/kl_spider.hpp"
 #include "dpsosp/baselines/momentum_aggregation.hpp"
@@ -59,6 +60,33 @@ TEST(VarianceReduction, SvrgTakesDifferencesFromEpochPoint) {
     if (t % 5 != 0) {
       EXPECT_EQ(spy.asked[t].x_previous, ran.iterates[t - t % 5]);
     }
+  }
+}
+
+TEST(VarianceReduction, RefreshShareOfBudgetIsChargedForRefreshes) {
+  const Problem problem = bowl();
+  constexpr double ratio = 3, share = 0.7;
+  DpSvrg svrg;
+  DpSpider spider;
+  MomentumAggregation averaged;
+  for (Algorithm* a : {static_cast<Algorithm*>(&svrg),
+                       static_cast<Algorithm*>(&spider),
+                       static_cast<Algorithm*>(&averaged)}) {
+    SCOPED_TRACE(a->card().key);
+    test::set(*a, {{"steps", "23"}, {"step_size", "0.05"}, {"refresh_share", "0.7"}});
+    if (a != &averaged) test::set(*a, {{"period", "7"}});
+    a->set_common_noise(ratio);
+    const Ran ran = test::run_unsound(*a, problem.facts, *problem.records, {});
+    std::map<std::string, double> rho;
+    for (const LedgerEntry& e : ran.ledger.entries())
+      rho[e.query] += static_cast<double>(e.queries()) * zcdp(*e.event).value();
+    const double whole = 23 / (2 * ratio * ratio);
+    ASSERT_EQ(rho.size(), 2U);
+    EXPECT_NEAR(rho.at("gradient") / whole, share, 1e-9);
+    // The tree of momentum aggregation has room for more differences than 23 steps ask for.
+    const double least = a == &averaged ? 0.9 : 1 - 1e-9;
+    EXPECT_GE(rho.at("gradient_difference") / whole, least * (1 - share));
+    EXPECT_LE(rho.at("gradient") + rho.at("gradient_difference"), whole);
   }
 }
 
