@@ -72,6 +72,8 @@ TEST(Records, AddWholeHessiansOfWhichProductsAreColumns) {
       continue;
     }
     ++added;
+    Vector longer = Vector::Zero(d * d + 1);
+    EXPECT_THROW(add(BatchView(0, n), longer), InputError);
     for (const BatchView& batch : {BatchView(0, n), BatchView(7, 8), BatchView(list)}) {
       whole.setZero(), columns.setZero();
       const Index clipped = add(batch, whole.reshaped()).clipped;

@@ -82,12 +82,14 @@ bool RowSums::has_second_order() const {
   return !loss_.common || loss_.common->has_hessian_bound();
 }
 
-void RowSums::check(std::initializer_list<Index> sizes) const {
+void RowSums::check(std::initializer_list<Index> sizes, Index expected) const {
   for (const Index size : sizes)
-    if (size != table_.width())
-      throw InputError(fmt::format(
-          "{}: a vector of {} numbers, expected {}", loss_.problem, size, table_.width()));
+    if (size != expected)
+      throw InputError(
+          fmt::format("{}: a vector of {} numbers, expected {}", loss_.problem, size, expected));
 }
+
+void RowSums::check(std::initializer_list<Index> sizes) const { check(sizes, table_.width()); }
 
 /// use(k, few) for the positions [first, last), of which `few` holds those from k on, as many as
 /// stay in a near cache. few.values are φ^(order)(⟨a, x⟩; b), less the values at `previous`.
@@ -392,7 +394,8 @@ ClipReport RowSums::add_hessians(const Point& point,
   if (!adds_hessians()) return ClippedSums::add_hessians(point, members, limit, out);
   const NoTraces before_and_after;
   const Index d = table_.width(), at_a_time = rows_in_cache(d);
-  check({point.x.size(), out.size() / d});
+  check({point.x.size()});
+  check({out.size()}, d * d);
   const BatchView& columns = members.columns;
   Vector lower = Vector::Zero(out.size());
   const ClipReport total =

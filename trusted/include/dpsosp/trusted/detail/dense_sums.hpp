@@ -92,7 +92,8 @@ class DenseSums final : public ClippedSums {
     if constexpr (has_curvature) {
       const NoTraces before_and_after;
       const Vector x = point.x;
-      check({x.size(), out.size() / dimension_}, dimension_);
+      check({x.size()}, dimension_);
+      check({out.size()}, dimension_ * dimension_);
       const typename Loss::Gradients query(facts_, Point(x), nullptr, Block::x);
       const auto use = [&](const DenseRecord& record, Index, Index times, One& one, VectorRef sum) {
         const auto c = answer<double, &Loss::curvature>(

@@ -64,6 +64,7 @@ class RowSums final : public ClippedSums {
               Index last,
               const Use& use) const;
   void check(std::initializer_list<Index> sizes) const;
+  void check(std::initializer_list<Index> sizes, Index expected) const;
   Vector common_gradient(const Point& point, const Point* previous) const;
   void add_vectors(Sum& sum, const Few& few, Index k) const;
   void add_multiples(Sum& sum, Few& few, Index k) const;
