@@ -248,19 +248,19 @@ double OwnGlm::encode(Index record,
   return largest / longest * rest;
 }
 
-double OwnGlm::label_of(Index record) const {
-  const double value = table().records(label_column(), record);
-  return labels == Labels::signs ? (value + 1) / 2 : value;
+double OwnGlm::label_of(double entry) const {
+  return labels == Labels::signs ? (entry + 1) / 2 : entry;
 }
 
 GlmData OwnGlm::load(const std::vector<Index>& rows) const {
   check_labels();
   const auto columns = feature_columns();
   const auto of_columns = intervals();
+  const Index label_row = label_column();
   GlmData out{Matrix(raw_features(), std::ssize(rows)), Vector(std::ssize(rows))};
   for (Index k = 0; k < std::ssize(rows); ++k) {
     const Index row = rows[static_cast<std::size_t>(k)];
-    out.labels[k] = label_of(row);
+    out.labels[k] = label_of(table().records(label_row, row));
     encode(row, columns, of_columns, out.features.col(k));
   }
   return out;
@@ -282,13 +282,14 @@ OwnGlm::Score OwnGlm::score_of(ConstVectorRef w) const {
 OwnGlm::Shortened OwnGlm::shortened(const InstanceSpec& spec) const {
   const auto columns = feature_columns();
   const auto of_columns = intervals();
+  const Index label_row = label_column();
   Shortened s{.records = spec.records};
   Vector x(raw_features());
   std::vector<double> lengths;
   for (const Index row : rows_of(spec)) {
     if (const double length = encode(row, columns, of_columns, x); length > 1)
       lengths.push_back(length);
-    const double y = label_of(row);
+    const double y = label_of(table().records(label_row, row));
     if (loss.is_formula() && !(y >= loss.label_least && y <= loss.label_most)) ++s.labels_cut;
   }
   if (lengths.empty()) return s;

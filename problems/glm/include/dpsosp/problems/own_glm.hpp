@@ -97,8 +97,8 @@ class OwnGlm final : public DataGlmFamily {
   std::map<Index, Interval> intervals() const;
   /// \throws CellRefused for the first in the file's order that is out of range
   void check_labels() const;
-  /// y of a record, 0 or 1 for signs.
-  double label_of(Index record) const;
+  /// y of an entry of the label's column, 0 or 1 for signs.
+  double label_of(double entry) const;
   /// x of a record, with ‖x‖ ≤ 1, and ‖x‖ before it was shortened.
   double encode(Index record,
                 const std::vector<Index>& columns,
