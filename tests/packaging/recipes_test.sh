@@ -14,34 +14,24 @@ mkdir "$copy"
 git -C "$source" ls-files -z --cached --others --exclude-standard | tar -C "$source" --null -T - -cf - | tar -C "$copy" -xf -
 cd "$copy"
 
-# raise_count NAME: what README.md counts is one more, as "43 algorithms"
-raise_count() {
-  local count
-  count=$(grep -oE "^[0-9]+ $1\b|\b[0-9]+ $1$" README.md | head -1)
-  sed -i -E "s/^$count\b|\b$count$/$((${count% *} + 1)) $1/" README.md
-}
-
-# An algorithm: a folder, two lines in the registry, a test, the count in README.md.
-mkdir algorithms/smith-2027
+# An algorithm: a folder, a folder of tests, two lines in the registry.
+mkdir algorithms/smith-2027 tests/algorithms/smith-2027
 cp -r examples/algorithm/CMakeLists.txt examples/algorithm/include examples/algorithm/src algorithms/smith-2027/
-cp examples/algorithm/normalised_momentum_test.cpp tests/algorithms/
+cp examples/algorithm/normalised_momentum_test.cpp tests/algorithms/smith-2027/
 registry=algorithms/registry/src/registry.cpp
 sed -i 's|^#include "dpsosp/xu_2026/dp_rgda.hpp"|#include "dpsosp/smith_2027/normalised_momentum.hpp"\n&|' $registry
 sed -i 's|^      entry<xu_2026::DpRgda>(),|&\n      entry<smith_2027::NormalisedMomentum>(),|' $registry
-cat >>tests/algorithms/CMakeLists.txt <<'TEXT'
+cat >tests/algorithms/smith-2027/CMakeLists.txt <<'TEXT'
 dpsosp_test(test_normalised_momentum LABEL fast SOURCES normalised_momentum_test.cpp
   LIBRARIES algorithm_test_runs dpsosp::smith_2027)
 TEXT
 
-raise_count algorithms
-
-# A problem: two files, two lines in the registry, the count in README.md.
+# A problem: two files, two lines in the registry.
 base=problems/landscapes
 cp -r examples/problem/include examples/problem/src $base/
 registry=problems/registry/src/registry.cpp
 sed -i 's|^#include "dpsosp/problems/matrix_completion.hpp"|#include "dpsosp/problems/log_well.hpp"\n&|' "$registry"
 sed -i 's|^      entry<DoubleWell>(),|&\n      entry<LogWell>(),|' "$registry"
-raise_count problems
 
 "$cmake" --preset release -DDPSOSP_BENCHMARKS=OFF >configure.log 2>&1 || { cat configure.log >&2; exit 1; }
 "$cmake" --build build/release --target dpsosp test_algorithms test_normalised_momentum test_packaging_readme >build.log 2>&1 ||
