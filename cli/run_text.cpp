@@ -70,7 +70,7 @@ std::string_view reason_of(Status status) {
     case Status::certified:
       return "the algorithm's own test passed";
     case Status::budget:
-      return "the next query would have exceeded the budget";
+      return "the budget was too small to go on";
     case Status::data:
       return "no fresh records were left";
     case Status::cap:

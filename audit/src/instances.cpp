@@ -142,7 +142,19 @@ const std::vector<Instance>& further_instances() {
        {{"set", "l1_ball"}, {"linear_oracle", "exponential"}}},
       {"lowy-2024/published-experiment", "trig-radial", 80, 4, {{"stage", "warm_start"}}},
       {"lowy-2024/published-experiment", "trig-radial", 80, 4, {{"stage", "dp_sgd"}}},
-      {"zhang-2025/private-diff", "cosine-minimax", 80, {}, {{"ascent", "queried"}}}};
+      {"zhang-2025/private-diff", "cosine-minimax", 80, {}, {{"ascent", "queried"}}},
+      {"tracked-descent/tracked-descent", "cosine-saddle", 80, 4, {{"hopeless", "1e300"}}, random},
+      {"tracked-descent/tracked-descent",
+       "cosine-saddle",
+       80,
+       4,
+       {{"hopeless", "1e300"}, {"scale", "scalar"}, {"output", "last"}},
+       random},
+      {"tracked-descent/tracked-descent",
+       "double-well",
+       80,
+       4,
+       {{"hopeless", "1e300"}, {"gain", "spider"}, {"period", "5"}}}};
   return all;
 }
 
@@ -221,7 +233,7 @@ const std::vector<Instance>& fast_instances() {
 }
 
 const std::vector<Instance>& fast_problems() {
-  static const Settings steps{{"steps", "10"}};
+  static const Settings steps{{"steps", "10"}, {"hopeless", "1e300"}};
   static const std::vector<Instance> all{
       {{}, "double-well", 16, 2, steps},
       {{}, "cosine-minimax", 16, {}, steps, {{"coupled", "2"}, {"free", "2"}}},
@@ -309,6 +321,7 @@ void set_for_replay(Algorithm& algorithm, const PublicFacts& facts, const std::s
                   {"increment_batch", "20"},
                   {"kick_deviation", "0.1"},
                   {"refresh_cap", "0"},
+                  {"hopeless", "1e300"},
                   {"drift_threshold", "0.01"}};
   if (!sampling.empty()) wanted["sampling"] = sampling;
   set(algorithm, wanted);
@@ -377,7 +390,8 @@ Subject subject_on(std::string_view key,
   s.problem = make_problem(instance, 1);
   s.other = make_problem(instance, 99);
   const PublicFacts& facts = s.problem->facts;
-  set(*s.algorithm, {{"steps", "12"}, {"batch", "10"}, {"step_size", "0.1"}});
+  set(*s.algorithm,
+      {{"steps", "12"}, {"batch", "10"}, {"step_size", "0.1"}, {"hopeless", "1e300"}});
   if (!sampling.empty()) set(*s.algorithm, {{"sampling", sampling}});
   const auto plan = s.algorithm->plan(facts);
   if (plan.empty())

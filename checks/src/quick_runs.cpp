@@ -134,6 +134,7 @@ std::vector<QuickRun> chosen_runs() {
        "From the saddle of cosine-minimax it moves away instead, as does the reference without "
        "privacy."},
       {from_anywhere("cutkosky-orabona-2019/dp-storm", 100000)},
+      {from_saddle("tracked-descent/tracked-descent", 10000)},
       {minimax("reference/gradient-descent-ascent", "auc", 2000)},
       {at("reference/sgd", "cosine-saddle", 2000, 10, {{"start", "random"}})},
       {at("reference/spider", "cosine-saddle", 2000, 10, {{"start", "random"}})},

@@ -45,6 +45,7 @@ std::unique_ptr<Algorithm> prepared(const Case& c, const PublicFacts& facts) {
                                                   {"increment_batch", "20"},
                                                   {"kick_deviation", "0.1"},
                                                   {"refresh_cap", "0"},
+                                                  {"hopeless", "1e300"},
                                                   {"drift_threshold", "0.01"}};
   const auto names = values_of(algorithm->fields());
   for (const auto& [name, text] : wanted)
@@ -77,6 +78,7 @@ UnsoundCurator::Departures door(const Case& c) {
 bool sees_the_mean_alone(const Case& c) {
   return c.problem == "double-well" && (c.algorithm == "reference/perturbed-gd" ||
                                         c.algorithm == "lowy-2024/published-experiment" ||
+                                        c.algorithm == "tracked-descent/tracked-descent" ||
                                         c.algorithm == "wang-chen-xu-2019/dp-gd");
 }
 

@@ -155,7 +155,7 @@ std::vector<std::string> titles_of(std::string_view text, const char* form) {
 TEST(Publications, EveryPaperOfAnAlgorithmHasAnEntry) {
   for (const AlgorithmEntry& e : algorithm_registry()) {
     const std::string key = paper_of(e.key);
-    if (key == "reference") continue;
+    if (key == "reference" || key == "tracked-descent") continue;  // of this suite
     const std::string entry = bibtex_of(key);
     EXPECT_TRUE(entry.starts_with("@misc{" + key + ",\n  author = {")) << key << '\n' << entry;
     EXPECT_NE(entry.find("year = {" + key.substr(key.size() - 4) + "}"), std::string::npos) << key;

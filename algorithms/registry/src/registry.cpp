@@ -37,6 +37,7 @@
 #include "dpsosp/lowy_2024/warm_glm.hpp"
 #include "dpsosp/lowy_2024/warm_population.hpp"
 #include "dpsosp/lowy_2024/warm_start.hpp"
+#include "dpsosp/tracked_descent/tracked_descent.hpp"
 #include "dpsosp/xu_2026/dp_rgda.hpp"
 
 namespace dpsosp {
@@ -90,6 +91,7 @@ std::vector<AlgorithmEntry>& all_entries() {
       entry<baselines::PrivateDiff>(),
       entry<baselines::DpSgda>(),
       entry<baselines::DpStorm>(),
+      entry<tracked_descent::TrackedDescent>(),
       entry<baselines::GradientDescentAscent>(),
       entry<baselines::ReferenceSgd>(),
       entry<baselines::ReferenceSpider>(),

@@ -22,7 +22,7 @@ namespace dpsosp {
 enum class Status {
   steps_done,  ///< the horizon T; a normal end
   certified,   ///< the algorithm's own test passed; a normal end
-  budget,      ///< the next query would exceed the privacy budget; a normal end
+  budget,      ///< the budget is too small for the next query, or for any that helps; a normal end
   data,        ///< no fresh records are left; a normal end
   cap,         ///< the paper's cap on refreshes; a normal end
   not_finite,  ///< an iterate is not finite: a failed run, `point` means nothing
