@@ -143,29 +143,94 @@ TEST(TrackedDescent, ChargesEveryStepAnEqualShareAndAllOfThemTheBudget) {
     }
 }
 
-// Every query's limits, noise and gain, and the bound of the output, follow from the iterates.
-TEST(TrackedDescent, AsksForWhatItsMovesMakeBest) {
-  const Problem p = cosine(3000, 2);
-  TrackedDescent method;
-  const Scheduled s = method.schedule(Schedule::practical, p.facts, {1, delta}, Calibrator::cks);
-  const Tracked run = track(method, p, s.rule, 5);
-  const Replayed expected(method.parameters, run, 3000);
-  ASSERT_EQ(run.ledger.entries().size(), 1U);
-  const LedgerEntry& entry = run.ledger.entries().front();
-  const auto [low, high] = std::ranges::minmax(expected.sensitivities);
-  EXPECT_NEAR(entry.sensitivity_low / low, 1, 1e-6);
-  EXPECT_NEAR(entry.sensitivity_high / high, 1, 1e-6);
-  EXPECT_NEAR(entry.deviation_low / (method.parameters.noise * low), 1, 1e-6);
-  EXPECT_LT(low, 0.2 * high) << "moves grow short";
-  EXPECT_NEAR(run.deviation() / std::sqrt(expected.variances[run.chosen()]), 1, 1e-2);
-  EXPECT_GE(
-      run.chosen(),
-      static_cast<std::size_t>(std::ceil(0.75 * static_cast<double>(method.parameters.steps))));
-  const auto bound_at = [&](std::size_t t) {
-    return run.estimates[t].norm() + std::sqrt(10 * expected.variances[t]);
-  };
-  for (std::size_t t = run.estimates.size() * 3 / 4 + 1; t < run.estimates.size(); ++t)
-    EXPECT_LE(bound_at(run.chosen()), bound_at(t) * (1 + 1e-9));
+TEST(TrackedDescent, TakesFourStepsAFloorAtMost4096) {
+  for (const Index n : {3000, 30'000, 300'000}) {
+    PublicFacts facts = reference_facts();
+    facts.records = n;
+    TrackedDescent method;
+    const Scheduled s =
+        method.schedule(Schedule::practical, facts, reference_budget, Calibrator::cks);
+    const double floor =
+        std::sqrt(100 / zcdp_budget(reference_budget, Calibrator::cks)) / static_cast<double>(n);
+    EXPECT_EQ(method.parameters.steps, std::min(4096.0, std::ceil(4 / floor))) << n;
+    EXPECT_NEAR(s.alpha, floor, 1e-12) << "G = 1";
+    EXPECT_EQ(s.utility, Utility::heuristic);
+    facts.records = 1000;
+    EXPECT_EQ(
+        method.schedule(Schedule::practical, facts, reference_budget, Calibrator::cks).utility,
+        Utility::vacuous);
+  }
+}
+
+/// Where a run moves from x along v, as the notes have it, in the box |x_j| ≤ 2.
+Vector moved(const TrackedDescentParameters& p,
+             const Vector& x,
+             const Vector& v,
+             const Vector& v_old,
+             double V,
+             bool tail,
+             std::array<double, 10>& gear) {
+  const bool scalar = p.scale == Scale::scalar;
+  Vector plain(10), geared(10);
+  for (Index j = 0; j < 10; ++j) {
+    const double r = scalar ? v.squaredNorm() / (10 * V) : v[j] * v[j] / V;
+    double& g = gear[static_cast<std::size_t>(j)];
+    if (tail || scalar || !p.gear)
+      g = 1;
+    else if (v[j] * v_old[j] > 0 && r > 4)
+      g = std::min(2 * g, 16.0);
+    else if (v[j] * v_old[j] <= 0 || r <= 1)
+      g = 1;
+    plain[j] = std::clamp(r / 4, 0.1, 1.0) * v[j] / p.smoothness;
+    geared[j] = g * plain[j];
+  }
+  const double most = std::max(0.5 * p.clip / p.smoothness, plain.norm());
+  if (geared.norm() > most) geared *= most / geared.norm();
+  return (x - geared).cwiseMax(-2).cwiseMin(2);
+}
+
+// Every query's limits, noise and gain, every move, and the bound of the output follow from what
+// was released.
+TEST(TrackedDescent, AsksForWhatItsMovesMakeBestAndMovesByItsAnswers) {
+  for (const auto& [scale, gear] :
+       {std::pair{Scale::coordinates, true}, {Scale::coordinates, false}, {Scale::scalar, true}}) {
+    Problem p = cosine(3000, 2);
+    p.facts.domain = Domain::box(2);
+    TrackedDescent method;
+    const Scheduled s = method.schedule(Schedule::practical, p.facts, {1, delta}, Calibrator::cks);
+    TrackedDescentParameters& q = method.parameters;
+    q.smoothness = 1.3;
+    q.scale = scale;
+    q.gear = gear;
+    const Tracked run = track(method, p, s.rule, 5);
+    const Replayed expected(q, run, 3000);
+    ASSERT_EQ(run.ledger.entries().size(), 1U);
+    const LedgerEntry& entry = run.ledger.entries().front();
+    const auto [low, high] = std::ranges::minmax(expected.sensitivities);
+    EXPECT_NEAR(entry.sensitivity_low / low, 1, 1e-6);
+    EXPECT_NEAR(entry.sensitivity_high / high, 1, 1e-6);
+    EXPECT_NEAR(entry.deviation_low / (q.noise * low), 1, 1e-6);
+    EXPECT_LT(low, 0.2 * high) << "moves grow short";
+    const auto tail = static_cast<std::size_t>(std::ceil(0.75 * static_cast<double>(q.steps)));
+    std::array<double, 10> gears;
+    gears.fill(1);
+    Index at_the_edge = 0;
+    for (std::size_t t = 0; t + 1 < run.iterates.size(); ++t) {
+      const Vector before = t == 0 ? Vector(Vector::Zero(10)) : run.estimates[t - 1];
+      const Vector next = moved(
+          q, run.iterates[t], run.estimates[t], before, expected.variances[t], t >= tail, gears);
+      ASSERT_LT((next - run.iterates[t + 1]).norm(), 1e-6) << t;
+      at_the_edge += (next.array().abs() == 2).count();
+    }
+    EXPECT_GT(at_the_edge, 0);
+    EXPECT_NEAR(run.deviation() / std::sqrt(expected.variances[run.chosen()]), 1, 1e-2);
+    EXPECT_GE(run.chosen(), tail);
+    const auto stated = [&](std::size_t t) {
+      return run.estimates[t].norm() + std::sqrt(10 * expected.variances[t]);
+    };
+    for (std::size_t t = tail; t < run.estimates.size(); ++t)
+      EXPECT_LE(stated(run.chosen()), stated(t) * (1 + 1e-9));
+  }
 }
 
 RC_GTEST_PROP(TrackedGain,
@@ -252,6 +317,13 @@ TEST(TrackedDescent, OtherGainsAskForWhatTheirNamesSay) {
   EXPECT_NEAR(constant.entries().front().sensitivity_low, 0.1 * whole, 1e-15);
   EXPECT_EQ(spider.queries(), 3) << "a difference of one point with itself is not charged";
   EXPECT_NEAR(spider.entries().front().sensitivity_low, whole, 1e-15);
+  TrackedDescent far;  // whose moves allow differences longer than 2G, which none is
+  far.parameters = {
+      .steps = 5, .clip = 2, .noise = 60, .hopeless = 1e9, .gain = Gain::constant, .period = 10};
+  const Problem free = small_problem("cosine-saddle", 60);
+  const Ledger ledger =
+      Tracked(far, free.facts, UnsoundCurator(free.facts, *free.records, {.seed = 1}, {})).ledger;
+  EXPECT_NEAR(ledger.entries().back().sensitivity_high, 2 * (0.1 * 2 + 0.9 * 4.0) / 60, 1e-15);
 }
 
 TEST(TrackedDescent, HaltedRunReturnsWhatItHas) {

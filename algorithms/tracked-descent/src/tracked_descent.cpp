@@ -36,7 +36,7 @@ double gain_at(const TrackedDescentParameters& p, Index t, double V, double u, d
   if (t == 0) return 1.0;
   switch (p.gain) {
     case Gain::optimal:
-      return b >= p.clip ? 1.0 : optimal_gain(V, u, p.clip, b);
+      return optimal_gain(V, u, p.clip, b);
     case Gain::constant:
       return 1.0 / static_cast<double>(p.period);
     case Gain::spider:

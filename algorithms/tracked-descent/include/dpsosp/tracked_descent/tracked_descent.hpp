@@ -62,7 +62,7 @@ struct TrackedDescentParameters {
 /// the standard deviation u(γG + (1 − γ)b) at the limit b of a difference: (1 − γ)²V + s².
 double next_variance(double variance, double gain, double u, double clip, double limit);
 
-/// The γ in [0, 1] that minimises next_variance; 1 without noise.
+/// The γ in [0, 1] that minimises next_variance; 1 where b ≥ G, and without noise.
 /// \source tracked-descent notes, 3
 double optimal_gain(double variance, double u, double clip, double limit);
 
