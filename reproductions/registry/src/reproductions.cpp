@@ -15,6 +15,7 @@
 #include "dpsosp/reproductions/liu_talwar_2025.hpp"
 #include "dpsosp/reproductions/lower_bounds.hpp"
 #include "dpsosp/reproductions/lowy_2024.hpp"
+#include "dpsosp/reproductions/tracked_descent.hpp"
 #include "dpsosp/reproductions/verdict_rule.hpp"
 #include "dpsosp/reproductions/xu_2026.hpp"
 #include "measured_costs.hpp"
@@ -61,6 +62,7 @@ const Collection& reproductions() {
         baselines_reproduction(),
         league_reproduction(),
         lower_bounds_reproduction(),
+        tracked_descent_reproduction(),
         verdict_rule_reproduction(),
         {.texts = {}, .probes = audit_probes(), .exhibits = audit_exhibits()},
     });
