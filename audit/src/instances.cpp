@@ -154,7 +154,8 @@ const std::vector<Instance>& further_instances() {
        "double-well",
        80,
        4,
-       {{"hopeless", "1e300"}, {"gain", "spider"}, {"period", "5"}}}};
+       {{"hopeless", "1e300"}, {"gain", "spider"}, {"period", "5"}}},
+      {"zhang-bu-2025/disk", "cosine-saddle", 80, 4, {{"look_ahead", "0.3"}}, random}};
   return all;
 }
 

@@ -3,9 +3,7 @@
 
 #include <functional>
 
-#include "dpsosp/algorithms/algorithm.hpp"
-#include "dpsosp/algorithms/scheduling.hpp"
-#include "variance_reduced.hpp"
+#include "estimated_descent.hpp"
 
 namespace dpsosp::baselines {
 

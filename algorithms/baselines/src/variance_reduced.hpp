@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <functional>
 #include <string>
 
-#include "dpsosp/algorithms/algorithm.hpp"
-#include "dpsosp/algorithms/scheduling.hpp"
 #include "dpsosp/algorithms/spider_oracle.hpp"
+#include "estimated_descent.hpp"
 
 namespace dpsosp::baselines {
 
@@ -19,9 +17,6 @@ struct VarianceReduced {
   Anchor anchor;
   OutputRule output;
 };
-
-/// x becomes x_{t+1}, v is the estimate of ∇F(x_t).
-using EstimateStep = std::function<void(const Vector& v, Vector& x)>;
 
 Outcome variance_reduced_descent(Curator& curator,
                                  Stream& stream,

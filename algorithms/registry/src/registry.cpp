@@ -7,6 +7,7 @@
 #include "dpsosp/avdiukhin_2024/minibatch_sgd.hpp"
 #include "dpsosp/baselines/abadi_2016.hpp"
 #include "dpsosp/baselines/ada_dp_spider.hpp"
+#include "dpsosp/baselines/disk.hpp"
 #include "dpsosp/baselines/dp_frank_wolfe.hpp"
 #include "dpsosp/baselines/dp_gd.hpp"
 #include "dpsosp/baselines/dp_gd_sosp.hpp"
@@ -92,6 +93,7 @@ std::vector<AlgorithmEntry>& all_entries() {
       entry<baselines::DpSgda>(),
       entry<baselines::DpStorm>(),
       entry<tracked_descent::TrackedDescent>(),
+      entry<baselines::Disk>(),
       entry<baselines::GradientDescentAscent>(),
       entry<baselines::ReferenceSgd>(),
       entry<baselines::ReferenceSpider>(),
