@@ -90,6 +90,40 @@ TEST(VarianceReduction, RefreshShareOfBudgetIsChargedForRefreshes) {
   }
 }
 
+// Murata & Suzuki 2023; baselines notes, 8.1
+TEST(VarianceReduction, DpSpiderIsDiff2OfOneWorkerWhereNoDifferenceIsCapped) {
+  const Problem p = test::small_problem("double-well");
+  DpSpider algorithm;
+  algorithm.parameters = {.steps = 30, .period = 7, .clip_refresh = 2.0, .clip_increment = 1.5};
+  algorithm.parameters.output = OutputRule::last;
+  algorithm.parameters.refresh_noise = 3.0;
+  algorithm.parameters.increment_noise = 2.0;
+  for (const double eta : {0.1, 2.0}) {
+    algorithm.parameters.step_size = eta;
+    const Ran ran = test::run_unsound(algorithm, p.facts, *p.records, {});
+    UnsoundCurator curator(p.facts, *p.records, {.seed = 1}, {});
+    const Batch all = curator.draw(BatchPolicy::all(), BatchUse::several_queries);
+    Vector x = p.facts.initial_point, previous = x, v(x.size()), difference(x.size());
+    bool same = true, capped = false;
+    for (std::size_t r = 0; r < 30; ++r) {
+      same = same && ran.iterates[r] == x;
+      const double limit = 1.5 * (x - previous).norm();
+      if (r % 7 == 0) {
+        curator.gradient(Point(x), all, {2.0, Noise::sensitivity_ratio(3.0)}, v);
+      } else {
+        curator.gradient_difference(
+            Point(x), Point(previous), all, {limit, Noise::sensitivity_ratio(2.0)}, difference);
+        v += difference;
+        capped = capped || limit > 4.0;
+      }
+      previous = x;
+      x -= eta * v;
+    }
+    EXPECT_EQ(same && ran.outcome.point == x, !capped) << eta;
+    EXPECT_EQ(capped, eta == 2.0);
+  }
+}
+
 /// The estimate at time t of a Fenwick chain: the answers at t, t − lowbit(t), …, 0.
 Vector chain(const Script& script, std::size_t start, std::size_t t) {
   Vector sum = script.answers[start];
