@@ -136,6 +136,7 @@ std::vector<QuickRun> chosen_runs() {
       {from_anywhere("cutkosky-orabona-2019/dp-storm", 100000)},
       {from_saddle("tracked-descent/tracked-descent", 10000)},
       {from_anywhere("zhang-bu-2025/disk", 100000)},
+      {from_saddle("avella-medina-2023/noisy-newton", 100000)},
       {minimax("reference/gradient-descent-ascent", "auc", 2000)},
       {at("reference/sgd", "cosine-saddle", 2000, 10, {{"start", "random"}})},
       {at("reference/spider", "cosine-saddle", 2000, 10, {{"start", "random"}})},

@@ -397,6 +397,8 @@ const std::map<std::string, std::map<std::string, Unit>> parameter_units{
       {"clip_difference", {1, -1}}}},
     {"cutkosky-orabona-2019/dp-storm",
      {{"step_size", {-1, 2}}, {"clip", {1, -1}}, {"smoothness", {1, -2}}}},
+    {"avella-medina-2023/noisy-newton",
+     {{"radius", {0, 1}}, {"clip", {1, -1}}, {"hessian_limit", {1, -2}}}},
     {"zhang-bu-2025/disk", {{"step_size", {-1, 2}}, {"clip", {1, -1}}, {"smoothness", {1, -2}}}},
     {"wang-ye-xu-2017/dp-gd", {{"step_size", {-1, 2}}, {"clip", {1, -1}}}},
     {"wang-ye-xu-2017/dp-svrg",

@@ -214,7 +214,7 @@ std::vector<PlannedQuery> DpSpider::plan(const PublicFacts& facts) const {
 void DpSpider::check_settings(const PublicFacts& facts) const {
   refuse_shared_dual(card(), facts);
   oracle_of(parameters).check(card().key, facts.records);
-  check_share(card().key, parameters.refresh_share, parameters.sampling);
+  check_share(card().key, "refresh_share", parameters.refresh_share, parameters.sampling);
 }
 
 }  // namespace dpsosp::baselines

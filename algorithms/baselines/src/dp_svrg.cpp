@@ -91,7 +91,7 @@ void DpSvrg::set_variant(Variant) {}
 void DpSvrg::check_settings(const PublicFacts& facts) const {
   refuse_shared_dual(card(), facts);
   parameters.oracle.check(card().key, facts.records);
-  check_share(card().key, parameters.refresh_share, parameters.oracle.sampling);
+  check_share(card().key, "refresh_share", parameters.refresh_share, parameters.oracle.sampling);
 }
 
 Fields DpSvrg::fields() {

@@ -3,7 +3,7 @@
 
 #include <cmath>
 
-#include "dpsosp/algorithms/trust_region.hpp"
+#include "trust_region_descent.hpp"
 
 namespace dpsosp::baselines {
 namespace {
@@ -22,38 +22,17 @@ double DpTrustRegionParameters::exit_multiplier() const {
   return std::sqrt(hessian_lipschitz * alpha);
 }
 
-// Steps of baselines notes, 5.
 Outcome DpTrustRegion::run(Curator& curator, Stream, Observer& observer) const {
   const DpTrustRegionParameters& p = parameters;
-  const BatchPolicy policy = p.policy(curator.facts().records);
-  const double root =
-      p.repeated_root ? std::sqrt(static_cast<double>(curator.facts().dimension)) : 1.0;
-  const GradientQuery gradient{p.clip, Noise::sensitivity_ratio(p.gradient_noise)};
-  const HessianQuery hessian{
-      p.hessian_limit, p.hessian_rank, Noise::sensitivity_ratio(p.hessian_noise * root)};
-  Vector w = curator.facts().initial_point;
-  Vector g(w.size());
-  Matrix H(w.size(), w.size());
-  std::int64_t hard = 0;
-  const auto outcome = [&](Status status, Index steps) {
-    return Outcome{w, status, steps, {{"hard_cases", hard}}};
-  };
-  for (Index t = 0; t < p.steps; ++t) {  // step 1
-    observer.iterate(t, w);
-    try {  // step 2
-      curator.gradient(Point(w), curator.draw(policy), gradient, g);
-      curator.hessian(Point(w), curator.draw(policy), hessian, H);
-    } catch (const Refused& refusal) {
-      return outcome(status_of(refusal), t);
-    }
-    if (!g.allFinite() || !H.allFinite()) return outcome(Status::not_finite, t + 1);
-    const TrustRegionStep step = trust_region_step(H, g, p.radius());  // step 3
-    hard += step.hard_case ? 1 : 0;
-    w += step.step;  // step 4
-    if (!w.allFinite()) return outcome(Status::not_finite, t + 1);
-    if (step.multiplier <= p.exit_multiplier()) return outcome(Status::certified, t + 1);  // step 5
-  }
-  return outcome(Status::steps_done, p.steps);  // step 6
+  SecondOrderQueries queries = p;
+  if (p.repeated_root)
+    queries.hessian_noise *= std::sqrt(static_cast<double>(curator.facts().dimension));
+  return trust_region_descent(curator,
+                              observer,
+                              {.queries = queries,
+                               .steps = p.steps,
+                               .radius = p.radius(),
+                               .exit_multiplier = p.exit_multiplier()});
 }
 
 double trust_region_horizon(double rho, double B, double alpha) {

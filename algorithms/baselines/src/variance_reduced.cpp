@@ -59,9 +59,12 @@ SplitNoise split_noise(double common, double refresh_share, Index refreshes, Ind
   return {ratio(refreshes, refresh_share), ratio(increments, 1.0 - refresh_share)};
 }
 
-void check_share(const std::string& algorithm, double refresh_share, Sampling sampling) {
-  if (refresh_share > 0.0 && sampling != Sampling::all)
-    reject(algorithm, "refresh_share", refresh_share, "0 with sampled batches");
+void check_share(const std::string& algorithm,
+                 std::string_view setting,
+                 double share,
+                 Sampling sampling) {
+  if (share > 0.0 && sampling != Sampling::all)
+    reject(algorithm, setting, share, "0 with sampled batches");
 }
 
 }  // namespace dpsosp::baselines

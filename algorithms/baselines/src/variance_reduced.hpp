@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 
 #include "dpsosp/algorithms/spider_oracle.hpp"
 #include "estimated_descent.hpp"
@@ -32,7 +33,10 @@ struct SplitNoise {
 };
 SplitNoise split_noise(double common, double refresh_share, Index refreshes, Index increments);
 
-/// Refuses a share of refreshes with sampled batches, whose charges are not in proportion to 1/s².
-void check_share(const std::string& algorithm, double refresh_share, Sampling sampling);
+/// Refuses a share with sampled batches, whose charges are not in proportion to 1/s².
+void check_share(const std::string& algorithm,
+                 std::string_view setting,
+                 double share,
+                 Sampling sampling);
 
 }  // namespace dpsosp::baselines

@@ -22,6 +22,7 @@
 #include "dpsosp/baselines/gradient_descent_ascent.hpp"
 #include "dpsosp/baselines/kl_spider.hpp"
 #include "dpsosp/baselines/momentum_aggregation.hpp"
+#include "dpsosp/baselines/noisy_newton.hpp"
 #include "dpsosp/baselines/private_diff.hpp"
 #include "dpsosp/baselines/reference.hpp"
 #include "dpsosp/baselines/short_steps.hpp"
@@ -94,6 +95,7 @@ std::vector<AlgorithmEntry>& all_entries() {
       entry<baselines::DpStorm>(),
       entry<tracked_descent::TrackedDescent>(),
       entry<baselines::Disk>(),
+      entry<baselines::NoisyNewton>(),
       entry<baselines::GradientDescentAscent>(),
       entry<baselines::ReferenceSgd>(),
       entry<baselines::ReferenceSpider>(),

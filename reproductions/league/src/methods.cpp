@@ -93,7 +93,13 @@ const std::vector<Method>& tuned_methods() {
        {},
        {{"steps", {{"steps"}}, {"10", "30", "100", "300"}},
         {"radius", {{"alpha", Unit::lipschitz}}, {"0.003", "0.01", "0.03", "0.1", "0.3", "1"}},
-        clip({{"clip", Unit::lipschitz}, {"hessian_limit", Unit::smoothness}})}}};
+        clip({{"clip", Unit::lipschitz}, {"hessian_limit", Unit::smoothness}})}},
+      {"avella-medina-2023/noisy-newton",
+       {},
+       {{"steps", {{"steps"}}, {"3", "10", "30", "100"}},
+        {"radius", {{"radius", Unit::length}}, {"0.03", "0.1", "0.3", "1"}},
+        clip({{"clip", Unit::lipschitz}, {"hessian_limit", Unit::smoothness}}),
+        {"share of gradients", {{"gradient_share"}}, {"0.5", "0.9"}}}}};
   return list;
 }
 
