@@ -46,7 +46,7 @@ struct Method {
   Settings fixed;  ///< of every trial but the default
   std::vector<Dial> dials;
 };
-/// Those with a space, and after them programs, which have their defaults alone.
+/// Those with a space, tracked descent, and programs; the latter two have their defaults alone.
 std::vector<Method> methods();
 
 /// A trial is a place in a method's order: first a point of the space, second the method's

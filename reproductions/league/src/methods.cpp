@@ -41,6 +41,7 @@ Dial momentum(std::vector<std::string> values) {
 }
 Dial tail() { return {"averaged tail", {{"tail_average"}}, {"0", "0.5"}}; }
 
+/// A method without dials has its defaults at every budget.
 const std::vector<Method>& tuned_methods() {
   static const Settings last{{"output", "last"}};
   static const std::vector<Method> list{
@@ -99,7 +100,8 @@ const std::vector<Method>& tuned_methods() {
        {{"steps", {{"steps"}}, {"3", "10", "30", "100"}},
         {"radius", {{"radius", Unit::length}}, {"0.03", "0.1", "0.3", "1"}},
         clip({{"clip", Unit::lipschitz}, {"hessian_limit", Unit::smoothness}}),
-        {"share of gradients", {{"gradient_share"}}, {"0.5", "0.9"}}}}};
+        {"share of gradients", {{"gradient_share"}}, {"0.5", "0.9"}}}},
+      {"tracked-descent/tracked-descent", {}, {}}};
   return list;
 }
 
