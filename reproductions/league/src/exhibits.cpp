@@ -71,6 +71,7 @@ plots::Exhibit render_tuned(const Runs& runs, const Study& study) {
   e.differences = about_instances();
   e.figures = {shares_figure(boards), levels_figure(middle)};
   e.tables = {standings_table(boards),
+              untuned_table(boards),
               budgets_table(by_budget),
               groups_table(middle),
               costs_table(boards),

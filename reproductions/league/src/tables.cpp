@@ -107,6 +107,62 @@ std::string text_of(const Settings& settings) {
   return fmt::format("{}", fmt::join(list, ", "));
 }
 
+/// Positions of n on the grid at which one gradient’s noise is at most a twentieth of G.
+std::vector<std::size_t> informative(const Board& board, std::size_t instance) {
+  constexpr double share = 0.05;
+  std::vector<std::size_t> list;
+  const Curve& start = board.start[instance];
+  for (std::size_t p = 0; p < start.records.size(); ++p)
+    if (floor_of(board.instances[instance], start.records[p]) <= share * start.lipschitz)
+      list.push_back(p);
+  return list;
+}
+
+/// ln(level of the best tuned rival / level of `own`) of each instance, averaged over n. The rival
+/// is the best one on these instances, chosen for each n.
+std::vector<double> log_ratios(const Board& board,
+                               const std::vector<std::size_t>& of,
+                               std::size_t own,
+                               const std::vector<std::size_t>& rivals) {
+  if (of.empty()) return {};
+  const auto sizes = informative(board, of.front());
+  std::vector<double> ratios(of.size(), 0);
+  for (const std::size_t p : sizes) {
+    const auto log_level = [&](std::size_t m, std::size_t i) {
+      return std::log(board.entrants[m].curves[i].levels[p]);
+    };
+    const auto total = [&](std::size_t m) {
+      double sum = 0;
+      for (const std::size_t i : of) sum += log_level(m, i);
+      return sum;
+    };
+    const std::size_t best = *std::ranges::min_element(rivals, {}, total);
+    for (std::size_t k = 0; k < of.size(); ++k)
+      ratios[k] +=
+          (log_level(best, of[k]) - log_level(own, of[k])) / static_cast<double>(sizes.size());
+  }
+  return sizes.empty() ? std::vector<double>{} : ratios;
+}
+
+/// exp of the mean, with the 95 % percentile interval over resampled values.
+plots::Cell ratio_cell(const std::vector<double>& logs) {
+  constexpr std::size_t resamples = 2000;
+  if (logs.empty()) return text_cell("–");
+  Stream stream({.seed = 60, .purpose = Purpose::statistics, .path = 2000});
+  const auto count = std::ssize(logs);
+  std::vector<double> means;
+  for (std::size_t r = 0; r < resamples; ++r) {
+    double sum = 0;
+    for (Index k = 0; k < count; ++k) sum += logs[static_cast<std::size_t>(stream.below(count))];
+    means.push_back(std::exp(sum / static_cast<double>(count)));
+  }
+  std::ranges::sort(means);
+  return text_cell(fmt::format("{:.3g} [{:.3g}, {:.3g}]",
+                               std::exp(mean_score(logs)),
+                               means[resamples / 40],
+                               means[resamples - resamples / 40 - 1]));
+}
+
 }  // namespace
 
 std::vector<Ranked> ranked(std::vector<Board> boards) {
@@ -265,6 +321,32 @@ plots::Table costs_table(const std::vector<Ranked>& boards) {
     rows.rows.push_back(std::move(row));
   }
   t.row_groups.push_back(std::move(rows));
+  return t;
+}
+
+plots::Table untuned_table(const std::vector<Ranked>& boards) {
+  plots::Table t;
+  t.id = "untuned";
+  t.row_header = "group";
+  t.column_groups.push_back({"", {}});
+  for (const Ranked& r : boards) t.column_groups.front().columns.push_back(title_of(r.board));
+  const auto all = methods();
+  std::vector<std::size_t> rivals;
+  for (std::size_t m = 0; m < all.size(); ++m)
+    if (!all[m].dials.empty()) rivals.push_back(m);
+  for (std::size_t m = 0; m < all.size(); ++m) {
+    if (!all[m].dials.empty() || boards.front().board.entrants[m].program) continue;
+    plots::RowGroup rows{.label = all[m].algorithm, .rows = {}};
+    for (const Group& group : groups()) {
+      plots::Row row{.label = group.title};
+      for (const Ranked& r : boards) {
+        const auto of = members(r.board, group);
+        row.cells.push_back(ratio_cell(log_ratios(r.board, of, m, rivals)));
+      }
+      rows.rows.push_back(std::move(row));
+    }
+    t.row_groups.push_back(std::move(rows));
+  }
   return t;
 }
 

@@ -34,6 +34,8 @@ plots::Table groups_table(const Ranked& board);
 plots::Table budgets_table(const std::vector<std::vector<Ranked>>& by_budget);
 /// The smallest n at which half of the instances reach a target.
 plots::Table costs_table(const std::vector<Ranked>& boards);
+/// Best tuned rival over each method without dials, by group and dimension.
+plots::Table untuned_table(const std::vector<Ranked>& boards);
 plots::Table absent_table();
 /// The order of trials of every method.
 plots::Table order_table();
