@@ -11,7 +11,7 @@
 namespace dpsosp::tracked_descent {
 namespace {
 
-// The constants of the method. They were chosen on tuning instances and are settings of nobody.
+// The constants of the method, chosen on tuning instances; no setting changes them.
 constexpr double most_steps = 4096;    ///< for the time alone
 constexpr double steps_per_floor = 4;  ///< T = 4/ν
 constexpr double significant = 4;      ///< v²/V from which a step is whole
@@ -20,16 +20,10 @@ constexpr double largest_gear = 16;
 constexpr double tail_begins = 0.75;  ///< of T
 constexpr double longest_move = 0.5;  ///< in G/M, unless a step without gears is longer
 
-/// v²/V against a threshold, also where V = 0.
-bool exceeds(double square, double threshold, double variance) {
-  return square > threshold * variance;
-}
-
-/// clip(r/4, 0.1, 1) of r = v²/V.
+/// r/4 cut off at 0.1 and 1, of r = v²/V; 1 without noise.
 double share_of_step(double square, double variance) {
-  return exceeds(square, significant, variance)
-             ? 1.0
-             : std::max(least_share, square / (significant * variance));
+  const double whole = significant * variance;
+  return square >= whole ? 1.0 : std::max(least_share, square / whole);
 }
 
 double gain_at(const TrackedDescentParameters& p, Index t, double V, double u, double b) {
@@ -66,9 +60,9 @@ class Steps {
       const bool kept_sign = v[j] * v_old[j] > 0.0;
       if (tail || !p_.gear)
         gear_[j] = 1.0;
-      else if (kept_sign && exceeds(square, significant, V))
+      else if (kept_sign && square > significant * V)
         gear_[j] = std::min(2.0 * gear_[j], largest_gear);
-      else if (!(kept_sign && exceeds(square, 1.0, V)))
+      else if (!(kept_sign && square > V))
         gear_[j] = 1.0;
       const double step = share_of_step(square, V) * v[j] / p_.smoothness;
       plain += step * step;
@@ -110,11 +104,12 @@ Outcome TrackedDescent::run(Curator& curator, Stream, Observer& observer) const 
   const double T = static_cast<double>(p.steps);
   const double u = 2.0 * p.noise / static_cast<double>(facts.records);
   Vector x = facts.initial_point;
-  if (u * std::sqrt(d / T) > p.hopeless) {  // ν, of the noise that T queries have
+  if (u * std::sqrt(d / T) > p.hopeless) {  // line 1; ν, by the noise
     observer.iterate(0, x);
     return {x, Status::budget, 0, {{"out_of_reach", 1}}};
   }
   const Index tail = std::min(static_cast<Index>(std::ceil(tail_begins * T)), p.steps - 1);
+  // line 2
   Vector y = x, v = Vector::Zero(x.size()), v_old = v, q = v;
   double V = 0.0;
   Steps steps(p, facts.dimension);
@@ -126,11 +121,11 @@ Outcome TrackedDescent::run(Curator& curator, Stream, Observer& observer) const 
     kept.steps = made;
     return kept;
   };
-  for (Index t = 0; t < p.steps; ++t) {
+  for (Index t = 0; t < p.steps; ++t) {  // line 3
     observer.iterate(t, x);
-    const double b = std::min(p.smoothness * (x - y).norm(), 2.0 * p.clip);
-    const double gamma = gain_at(p, t, V, u, b);
-    try {
+    const double b = std::min(p.smoothness * (x - y).norm(), 2.0 * p.clip);  // line 4
+    const double gamma = gain_at(p, t, V, u, b);                             // line 5
+    try {                                                                    // line 6
       curator.gradient_combination(gamma,
                                    Point(x),
                                    Point(y),
@@ -142,11 +137,11 @@ Outcome TrackedDescent::run(Curator& curator, Stream, Observer& observer) const 
     }
     std::swap(v, v_old);
     v = q + (1.0 - gamma) * v_old;
-    V = next_variance(V, gamma, u, p.clip, b);
+    V = next_variance(V, gamma, u, p.clip, b);  // line 7
     observer.estimate(t, x, v);
     const double length = v.norm();
     if (!std::isfinite(length)) return outcome(Status::not_finite, t + 1);
-    const double expected = length + std::sqrt(d * V);
+    const double expected = length + std::sqrt(d * V);  // line 12
     if (p.output == Returned::least_bound && t >= tail && (t == tail || expected < least)) {
       least = expected;
       kept.point = x;
@@ -154,12 +149,12 @@ Outcome TrackedDescent::run(Curator& curator, Stream, Observer& observer) const 
           {"bound_per_million",
            std::llround(std::ceil(1e6 * gradient_bound(length, V, facts.dimension) / p.clip))}};
     }
-    y = x;
-    x -= steps.move(v, v_old, V, t >= tail);
+    y = x;                                    // line 13
+    x -= steps.move(v, v_old, V, t >= tail);  // lines 8 to 11
     facts.domain.project(x);
     if (!x.allFinite()) return outcome(Status::not_finite, t + 1);
   }
-  return outcome(Status::steps_done, p.steps);
+  return outcome(Status::steps_done, p.steps);  // line 14
 }
 
 std::vector<PlannedQuery> TrackedDescent::plan(const PublicFacts&) const {
