@@ -106,6 +106,13 @@ TEST(ExhibitText, TablesAndFiguresOfEveryAreThoseOfEachExhibit) {
   EXPECT_EQ(page(two_exhibits, "smith-2027/two").tables[1].title, "");
 }
 
+TEST(ExhibitText, OwnWordsOfATableTakeThePlaceOfThoseOfEvery) {
+  const std::string own =
+      std::string(two_exhibits) + "\n[[exhibit.table]]\nid = \"shared\"\ntitle = \"Its own\"\n";
+  EXPECT_EQ(page(own, "smith-2027/two").tables[0].title, "Its own");
+  EXPECT_EQ(page(own, "smith-2027/one").tables[0].title, "Shared table");
+}
+
 TEST(ExhibitText, CaptionOfCodeIsKept) {
   EXPECT_EQ(page(two_exhibits, "smith-2027/one").tables[0].caption,
             "caption with a measured number");

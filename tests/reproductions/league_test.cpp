@@ -22,6 +22,14 @@ const Method& method_of(const std::vector<Method>& all, std::string_view key) {
   return *std::ranges::find(all, key, &Method::algorithm);
 }
 
+/// Of both contests.
+std::vector<const Group*> all_groups() {
+  std::vector<const Group*> all;
+  for (const Contest contest : {Contest::minimisation, Contest::minimax})
+    for (const Group& group : groups(contest)) all.push_back(&group);
+  return all;
+}
+
 TEST(LeagueGroups, UsesHaveDisjointSeeds) {
   EXPECT_EQ(seed_of(Use::tuning, 7), 1'000'007U);
   EXPECT_EQ(seed_of(Use::development, 999'999), 2'999'999U);
@@ -30,27 +38,29 @@ TEST(LeagueGroups, UsesHaveDisjointSeeds) {
 }
 
 TEST(LeagueGroups, SeedsDrawInstancesThatDifferAndRepeat) {
-  for (const Group& group : groups()) {
+  std::set<std::size_t> ordinals;
+  for (const Group* group : all_groups()) {
     std::set<Settings> drawn;
     for (std::uint64_t k = 0; k < 15; ++k) {
       const std::uint64_t seed = seed_of(Use::final, k);
-      const Settings settings = instance_of(group, 8, seed).spec.problem_settings;
-      EXPECT_EQ(settings, instance_of(group, 8, seed).spec.problem_settings);
+      const Settings settings = instance_of(*group, 8, seed).spec.problem_settings;
+      EXPECT_EQ(settings, instance_of(*group, 8, seed).spec.problem_settings);
       drawn.insert(settings);
     }
-    EXPECT_GE(drawn.size(), 12U) << group.id;
+    EXPECT_GE(drawn.size(), 12U) << group->id;
+    EXPECT_TRUE(ordinals.insert(ordinal_of(*group)).second) << group->id;
   }
+  EXPECT_EQ(ordinal_of(groups()[3]), 3U) << "it is in the streams of instances";
 }
 
 TEST(LeagueGroups, InstancesRunAndStartAboveTheirTargets) {
-  const auto all = methods();
-  for (const Group& group : groups())
-    for (const Index d : dimensions())
+  for (const Group* group : all_groups())
+    for (const Index d : dimensions(group->contest))
       for (std::uint64_t k = 0; k < 3; ++k) {
-        const Instance instance = instance_of(group, d, seed_of(Use::final, k));
-        SCOPED_TRACE(instance.spec.problem + " of " + group.id);
+        const Instance instance = instance_of(*group, d, seed_of(Use::final, k));
+        SCOPED_TRACE(instance.spec.problem + " of " + group->id);
         const auto job = job_of(
-            method_of(all, "abadi-2016/dp-sgd"), 0, instance, group.records.front(), Scale::quick);
+            methods(group->contest).front(), 0, instance, group->records.front(), Scale::quick);
         ASSERT_TRUE(job);
         RunDescription run = *job->run();
         run.settings["steps"] = "2";
@@ -73,16 +83,34 @@ TEST(LeagueDivision, EveryPrivateAlgorithmEntersOrIsLeftOut) {
     EXPECT_EQ(in.contains(e.key) + out.contains(e.key), e.create()->card().is_private() ? 1 : 0)
         << e.key;
   for (const Method& m : methods()) EXPECT_TRUE(in.contains(m.algorithm)) << m.algorithm;
+  std::set<std::string> of_minimax;
+  for (const Method& m : methods(Contest::minimax)) of_minimax.insert(m.algorithm);
+  for (const AlgorithmEntry& e : algorithm_registry()) {
+    const AlgorithmCard card = e.create()->card();
+    EXPECT_EQ(of_minimax.contains(e.key), card.is_private() && card.needs_dual) << e.key;
+  }
+}
+
+TEST(LeagueDivision, ContestsShareNeitherMethodsNorPlaces) {
+  for (const Scale scale : {Scale::smoke, Scale::quick}) {
+    const Division minimised = tuned(scale, 0), of_minimax = tuned(scale, 0, Contest::minimax);
+    ASSERT_FALSE(of_minimax.places.empty());
+    for (const Place& place : of_minimax.places)
+      EXPECT_EQ(std::ranges::count(minimised.places, place), 0) << place.group->id;
+    for (const Method& m : of_minimax.methods)
+      EXPECT_EQ(std::ranges::count(minimised.methods, m.algorithm, &Method::algorithm), 0);
+  }
 }
 
 TEST(LeagueDivision, OrdersHaveDifferentPointsAndTheScheduleSecond) {
-  for (const Method& method : methods())
-    for (const bool simulated : {true, false}) {
-      const auto& order = order_of(method, simulated);
-      ASSERT_EQ(order.size(), budgets.back()) << method.algorithm;
-      EXPECT_TRUE(order[default_trial].empty());
-      EXPECT_EQ(std::set<Settings>(order.begin(), order.end()).size(), order.size());
-    }
+  for (const Contest contest : {Contest::minimisation, Contest::minimax})
+    for (const Method& method : methods(contest))
+      for (const bool simulated : {true, false}) {
+        const auto& order = order_of(method, simulated);
+        ASSERT_EQ(order.size(), budgets.back()) << method.algorithm;
+        EXPECT_TRUE(order[default_trial].empty());
+        EXPECT_EQ(std::set<Settings>(order.begin(), order.end()).size(), order.size());
+      }
 }
 
 TEST(LeagueDivision, SettingsAreMultiplesOfConstants) {
@@ -104,12 +132,13 @@ TEST(LeagueDivision, SettingsAreMultiplesOfConstants) {
 }
 
 TEST(LeagueDivision, EveryMethodRunsOnEveryGroup) {
-  for (const Group& group : groups()) {
-    const Instance instance = instance_of(group, 2, seed_of(Use::tuning, 0));
-    for (const Method& method : methods())
+  for (const Group* group : all_groups()) {
+    const Instance instance =
+        instance_of(*group, dimensions(group->contest).front(), seed_of(Use::tuning, 0));
+    for (const Method& method : methods(group->contest))
       for (const std::size_t trial : {std::size_t{0}, std::size_t{2}}) {
-        SCOPED_TRACE(method.algorithm + " on " + group.id);
-        const auto job = job_of(method, trial, instance, group.records[1], Scale::quick);
+        SCOPED_TRACE(method.algorithm + " on " + group->id);
+        const auto job = job_of(method, trial, instance, group->records[1], Scale::quick);
         ASSERT_TRUE(job);
         EXPECT_EQ(job->run()->calibrator, Calibrator::cks);
         EXPECT_EQ(job->run()->delta, 1e-6);
@@ -164,15 +193,15 @@ TEST(LeagueDivision, StepsOfFixedLengthHaveTheirTravel) {
 }
 
 TEST(LeagueGroups, KindsOfProblemsTakeTurns) {
-  for (const Group& group : groups()) {
+  for (const Group* group : all_groups()) {
     std::map<std::string, int> counts;
     for (std::uint64_t k = 0; k < 6; ++k) {
-      ++counts[instance_of(group, 8, seed_of(Use::final, k)).spec.problem];
-      EXPECT_EQ(instance_of(group, 8, seed_of(Use::final, k)).spec.problem,
-                instance_of(group, 8, seed_of(Use::tuning, k)).spec.problem);
+      ++counts[instance_of(*group, 8, seed_of(Use::final, k)).spec.problem];
+      EXPECT_EQ(instance_of(*group, 8, seed_of(Use::final, k)).spec.problem,
+                instance_of(*group, 8, seed_of(Use::tuning, k)).spec.problem);
     }
-    EXPECT_EQ(std::ssize(counts), group.kinds) << group.id;
-    for (const auto& [problem, count] : counts) EXPECT_EQ(count, 6 / group.kinds) << problem;
+    EXPECT_EQ(std::ssize(counts), group->kinds) << group->id;
+    for (const auto& [problem, count] : counts) EXPECT_EQ(count, 6 / group->kinds) << problem;
   }
 }
 
@@ -231,14 +260,15 @@ TEST(LeagueDivision, RefusesSettingsThatAreNone) {
 
 TEST(LeagueDivision, CommittedSettingsAreThoseOfEveryPlace) {
   Choices all;
-  for (const Place& place : places(Scale::quick))
-    for (const Method& method : methods())
-      for (const std::size_t budget : budgets)
-        if (budget > 0)
-          all.set(place,
-                  method.algorithm,
-                  budget,
-                  committed_choices().trial(place, method.algorithm, budget));
+  for (const Contest contest : {Contest::minimisation, Contest::minimax})
+    for (const Place& place : places(Scale::quick, contest))
+      for (const Method& method : methods(contest))
+        for (const std::size_t budget : budgets)
+          if (budget > 0)
+            all.set(place,
+                    method.algorithm,
+                    budget,
+                    committed_choices().trial(place, method.algorithm, budget));
   EXPECT_EQ(all.csv(), committed_choices().csv());
 }
 
@@ -325,26 +355,29 @@ TEST(LeagueMeasures, OneInstanceAStratumTellsNobodyApart) {
 }
 
 TEST(LeagueMeasures, AProgramThatEntersMovesNobodysNumber) {
-  Division division = tuned(Scale::quick, 0);
-  std::erase_if(division.places, [](const Place& place) {
-    return place.group->id != "escapes" || place.dimension != 8;
-  });
-  const Pretended p(jobs_of(division), [](const RunDescription& run) {
-    return 1e-3 * static_cast<double>(run.algorithm.size());
-  });
-  const Board alone = boards_of(p.runs(), division).front();
-  Board joined = alone;
-  joined.entrants.push_back(joined.entrants.front());
-  joined.entrants.back().program = true;
-  for (Curve& curve : joined.entrants.back().curves) std::ranges::fill(curve.levels, 1e-6);
-  const Scores of_alone = scores_of(alone), of_joined = scores_of(joined);
-  const auto before = frequencies(alone, of_alone), after = frequencies(joined, of_joined);
-  for (std::size_t k = 0; k < alone.entrants.size(); ++k) {
-    EXPECT_EQ(before[k], after[k]) << alone.entrants[k].algorithm;
-    EXPECT_EQ(of_alone.values[k], of_joined.values[k]);
+  for (const char* id : {"escapes", "minimax-sums"}) {
+    Division division =
+        tuned(Scale::quick, 0, id[0] == 'm' ? Contest::minimax : Contest::minimisation);
+    std::erase_if(division.places, [id](const Place& place) {
+      return place.group->id != id || place.dimension != 8;
+    });
+    const Pretended p(jobs_of(division), [](const RunDescription& run) {
+      return 1e-3 * static_cast<double>(run.algorithm.size());
+    });
+    const Board alone = boards_of(p.runs(), division).front();
+    Board joined = alone;
+    joined.entrants.push_back(joined.entrants.front());
+    joined.entrants.back().program = true;
+    for (Curve& curve : joined.entrants.back().curves) std::ranges::fill(curve.levels, 1e-6);
+    const Scores of_alone = scores_of(alone), of_joined = scores_of(joined);
+    const auto before = frequencies(alone, of_alone), after = frequencies(joined, of_joined);
+    for (std::size_t k = 0; k < alone.entrants.size(); ++k) {
+      EXPECT_EQ(before[k], after[k]) << alone.entrants[k].algorithm;
+      EXPECT_EQ(of_alone.values[k], of_joined.values[k]);
+    }
+    EXPECT_EQ(after.back(), 1);
+    EXPECT_LT(std::ranges::min(before), 1);
   }
-  EXPECT_EQ(after.back(), 1);
-  EXPECT_LT(std::ranges::min(before), 1);
 }
 
 TEST(LeagueMeasures, OutputsOutsideOfTheRegionAreTold) {

@@ -321,6 +321,10 @@ Fields Auc::fields() {
             points,
             range::between(1, 1000000),
             "points of each class on which the features lie")};
+  fields.push_back(field("radius",
+                         radius,
+                         range::positive_or_infinite,
+                         "of the domain |x| <= radius; inf for all of R^d"));
   fields.push_back(sampling_field(
       sampling, {RecordSampling::independent, RecordSampling::whole, RecordSampling::stream}));
   start.add_fields(fields);
@@ -329,6 +333,7 @@ Fields Auc::fields() {
 
 void Auc::settle(const Stream& random, PublicFacts& facts) const {
   set_dual(facts, DualKind::shared, Vector::Zero(1), Domain::box(AucBounds(prior).dual_radius()));
+  if (std::isfinite(radius)) facts.domain = Domain::ball(radius);
   facts.initial_point = start.pick(facts,
                                    {.standard = Vector::Zero(facts.dimension),
                                     .saddle = {},

@@ -341,6 +341,10 @@ Fields GroupDro::fields() {
       field("disagreement", disagreement, not_negative, "of the groups' theta_g"),
       field("alignment", alignment, not_negative, "of the features with the common direction"),
       field("points", points, between(1, 100000), "points of each group on the sphere")};
+  fields.push_back(field("radius",
+                         radius,
+                         range::positive_or_infinite,
+                         "of the domain |x| <= radius; inf for all of R^d"));
   fields.push_back(sampling_field(
       sampling, {RecordSampling::independent, RecordSampling::whole, RecordSampling::stream}));
   start.add_fields(fields);
@@ -356,6 +360,7 @@ void GroupDro::settle(const Stream& random, PublicFacts& facts) const {
              Domain::simplex());
   else
     set_dual(facts, DualKind::shared, Vector::Zero(groups), Domain::box(1 / strong_concavity));
+  if (std::isfinite(radius)) facts.domain = Domain::ball(radius);
   facts.initial_point = start.pick(facts,
                                    {.standard = Vector::Zero(d),
                                     .saddle = Vector::Zero(d),

@@ -2,6 +2,7 @@
 #include "dpsosp/claims/exhibit_text.hpp"
 
 #include <algorithm>
+#include <ranges>
 #include <string_view>
 #include <utility>
 
@@ -67,11 +68,13 @@ void check_ids(const ExhibitText& text,
       reject_unknown(fmt::format("{} in exhibits.toml, {}", kind, text.id), item.id, ids);
 }
 
-/// Fills the titles and captions that are empty. `shown` is a table or a figure.
+/// Fills the titles and captions that are empty; the exhibit's own words come before those of
+/// [every]. `shown` is a table or a figure.
 template <class Shown>
 void add_words(Shown& shown, const std::vector<ExhibitText::Item>& items) {
-  const auto item = std::ranges::find(items, shown.id, &ExhibitText::Item::id);
-  if (item == items.end()) return;
+  const auto backwards = items | std::views::reverse;
+  const auto item = std::ranges::find(backwards, shown.id, &ExhibitText::Item::id);
+  if (item == backwards.end()) return;
   if (shown.title.empty()) shown.title = item->title;
   if (shown.caption.empty()) shown.caption = item->caption;
   if constexpr (requires { shown.notes; }) put_first(shown.notes, item->notes);

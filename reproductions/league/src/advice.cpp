@@ -60,6 +60,12 @@ std::string with_unit(const std::string& value, Unit unit) {
     case Unit::length:
     case Unit::length_over_steps:
       return value + " sqrt(B/M)";
+    case Unit::squared_length:
+      return value + " B/M";
+    case Unit::joint:
+      return value + " L";
+    case Unit::inverse_joint:
+      return value + "/L";
     case Unit::none:
       break;
   }

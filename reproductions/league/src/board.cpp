@@ -82,8 +82,11 @@ std::size_t Division::trial(const Place& place, const Method& method) const {
   return budget == 0 ? default_trial : committed_choices().trial(place, method.algorithm, budget);
 }
 
-Division tuned(Scale scale, std::size_t budget) {
-  return {.methods = methods(), .places = places(scale), .scale = scale, .budget = budget};
+Division tuned(Scale scale, std::size_t budget, Contest contest) {
+  return {.methods = methods(contest),
+          .places = places(scale, contest),
+          .scale = scale,
+          .budget = budget};
 }
 
 const std::vector<std::pair<std::string, std::string>>& left_out() {
@@ -162,7 +165,7 @@ std::vector<Board> boards_of(const Runs& runs, const Division& division, Use use
 Scores scores_of(const Board& board) {
   Scores scores;
   for (const Instance& instance : board.instances)
-    scores.strata.push_back(static_cast<std::size_t>(instance.group - groups().data()));
+    scores.strata.push_back(ordinal_of(*instance.group));
   for (const Entrant& entrant : board.entrants) {
     scores.values.emplace_back();
     for (const Curve& curve : entrant.curves) scores.values.back().push_back(score_of(curve));

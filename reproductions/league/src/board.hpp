@@ -39,8 +39,8 @@ struct Division {
 
   std::size_t trial(const Place& place, const Method& method) const;
 };
-/// The tuned division with a budget.
-Division tuned(Scale scale, std::size_t budget);
+/// The tuned division of a contest with a budget.
+Division tuned(Scale scale, std::size_t budget, Contest contest = Contest::minimisation);
 /// Every private algorithm that minimises as its schedule has it, at d = 8 and one n a group.
 Division published(Scale scale);
 /// Private algorithms that do not enter, and why.

@@ -62,6 +62,12 @@ double unit_on(Unit unit, const Instance& instance) {
     case Unit::length:
     case Unit::length_over_steps:
       return std::sqrt(instance.constant(constant::suboptimality) / smoothness());
+    case Unit::squared_length:
+      return instance.constant(constant::suboptimality) / smoothness();
+    case Unit::joint:
+      return instance.constant(constant::joint_smoothness);
+    case Unit::inverse_joint:
+      return 1 / instance.constant(constant::joint_smoothness);
     case Unit::none:
       break;
   }
@@ -91,16 +97,24 @@ std::vector<Settings> ordered(const Method& method, bool simulated) {
   return order;
 }
 
-/// Steps of the longest stage that the schedule of a run plans. \throws InputError where it refuses
+/// Of every contest.
+std::vector<Place> places_of_all(Scale scale) {
+  std::vector<Place> list = places(scale);
+  for (const Place& place : places(scale, Contest::minimax)) list.push_back(place);
+  return list;
+}
+
+/// Steps of the longest stage that the schedule of a run plans, and of a dual's ascent within each
+/// as many. \throws InputError where it refuses
 double planned_steps(const Job& run) {
-  double steps = 0;
+  double steps = 0, ascents = 1;
   for (const auto& [name, text] : scheduled_parameters(*run.run())) {
     double value = 0;
-    if (name == "steps" || name.ends_with(".steps"))
-      std::from_chars(text.data(), text.data() + text.size(), value);
-    steps = std::max(steps, value);
+    std::from_chars(text.data(), text.data() + text.size(), value);
+    if (name == "steps" || name.ends_with(".steps")) steps = std::max(steps, value);
+    if (name == "ascent_steps" || name == "inner_steps") ascents = std::max(ascents, value);
   }
-  return steps;
+  return steps * ascents;
 }
 
 std::optional<Job> new_job(
@@ -167,13 +181,13 @@ Settings settings_of(const Method& method, std::size_t trial, const Instance& in
   return settings;
 }
 
-std::vector<Place> places(Scale scale) {
+std::vector<Place> places(Scale scale, Contest contest) {
   std::vector<Place> list;
-  for (const Group& group : groups())
-    for (const Index d : dimensions())
+  for (const Group& group : groups(contest))
+    for (const Index d : dimensions(contest))
       for (const Index n : group.records)
         if (scale != Scale::smoke ||
-            (d == dimensions()[1] && n == group.records[group.records.size() - 2]))
+            (d == dimensions(contest)[1] && n == group.records[group.records.size() - 2]))
           list.push_back({.group = &group, .dimension = d, .records = n});
   return list;
 }
@@ -252,8 +266,8 @@ const Choices& committed_choices() {
 
 std::vector<Job> tuning_jobs(Scale scale) {
   std::vector<Job> jobs;
-  for (const Place& place : places(scale))
-    for (const Method& method : methods())
+  for (const Place& place : places_of_all(scale))
+    for (const Method& method : methods(place.group->contest))
       for (std::size_t trial = 0; !method.dials.empty() && trial < budgets.back(); ++trial)
         for (const Instance& instance : instances(place, Use::tuning, scale))
           if (auto job = job_of(method, trial, instance, place.records, scale))
@@ -263,9 +277,9 @@ std::vector<Job> tuning_jobs(Scale scale) {
 
 Choices choose(const Runs& runs, Scale scale) {
   Choices choices;
-  for (const Place& place : places(scale)) {
+  for (const Place& place : places_of_all(scale)) {
     const auto tried = instances(place, Use::tuning, scale);
-    for (const Method& method : methods()) {
+    for (const Method& method : methods(place.group->contest)) {
       if (method.dials.empty()) continue;
       std::vector<std::vector<Reached>> reached;  // [trial][instance]
       for (std::size_t trial = 0; trial < budgets.back(); ++trial) {

@@ -25,6 +25,9 @@ enum class Unit {
   inverse_smoothness,  ///< 1/M
   length,              ///< √(B/M), how far a descent may have to go
   length_over_steps,   ///< √(B/M) over the steps of the trial
+  squared_length,      ///< B/M
+  joint,               ///< L of f in (x, y)
+  inverse_joint,       ///< 1/L
 };
 
 /// Settings that move together.
@@ -47,7 +50,7 @@ struct Method {
   std::vector<Dial> dials;
 };
 /// Those with a space, tracked descent, and programs; the latter two have their defaults alone.
-std::vector<Method> methods();
+std::vector<Method> methods(Contest contest = Contest::minimisation);
 
 /// A trial is a place in a method's order: first a point of the space, second the method's
 /// defaults, which its schedule sets, then further points. A budget of b tries the first b; without
@@ -73,8 +76,8 @@ struct Place {
 
   auto operator<=>(const Place&) const = default;
 };
-/// All places; at smoke scale a few.
-std::vector<Place> places(Scale scale);
+/// All places of a contest; at smoke scale a few.
+std::vector<Place> places(Scale scale, Contest contest = Contest::minimisation);
 /// Instances of a group and dimension at that scale.
 std::vector<Instance> instances(const Place& place, Use use, Scale scale);
 

@@ -18,12 +18,20 @@ namespace {
 
 using namespace league;
 
-std::vector<Job> tuned_jobs(Scale scale) {
-  std::vector<Job> jobs = control_jobs(scale);
+std::vector<Job> jobs_of_budgets(Scale scale, Contest contest) {
+  std::vector<Job> jobs;
   for (const std::size_t budget : budgets)
-    for (Job& job : jobs_of(tuned(scale, budget))) jobs.push_back(std::move(job));
+    for (Job& job : jobs_of(tuned(scale, budget, contest))) jobs.push_back(std::move(job));
   return jobs;
 }
+
+std::vector<Job> tuned_jobs(Scale scale) {
+  std::vector<Job> jobs = control_jobs(scale);
+  for (Job& job : jobs_of_budgets(scale, Contest::minimisation)) jobs.push_back(std::move(job));
+  return jobs;
+}
+
+std::vector<Job> minimax_jobs(Scale scale) { return jobs_of_budgets(scale, Contest::minimax); }
 
 /// Who is in the first group at each d.
 std::string finding(const std::vector<Ranked>& boards) {
@@ -43,9 +51,9 @@ std::string finding(const std::vector<Ranked>& boards) {
 }
 
 /// What was drawn, and with which seeds.
-std::vector<std::string> about_instances() {
+std::vector<std::string> about_instances(Contest contest) {
   std::vector<std::string> list;
-  for (const Group& group : groups())
+  for (const Group& group : groups(contest))
     list.push_back(fmt::format("{}: {}. {}",
                                group.title,
                                group.about,
@@ -60,23 +68,30 @@ std::vector<std::string> about_instances() {
   return list;
 }
 
-plots::Exhibit render_tuned(const Runs& runs, const Study& study) {
+plots::Exhibit render_contest(const Runs& runs, const Study& study, Contest contest) {
   std::vector<std::vector<Ranked>> by_budget;
   for (const std::size_t budget : budgets)
-    by_budget.push_back(ranked(boards_of(runs, tuned(study.scale, budget))));
+    by_budget.push_back(ranked(boards_of(runs, tuned(study.scale, budget, contest))));
   const std::vector<Ranked>& boards = by_budget.back();
   const Ranked& middle = boards[boards.size() / 2];
   plots::Exhibit e;
   e.verdict = {finding(boards), plots::Tone::neutral};
-  e.differences = about_instances();
+  e.differences = about_instances(contest);
   e.figures = {shares_figure(boards), levels_figure(middle)};
-  e.tables = {standings_table(boards),
-              untuned_table(boards),
-              budgets_table(by_budget),
-              groups_table(middle),
-              costs_table(boards),
-              controls_table(runs, study.scale)};
+  e.tables = {
+      standings_table(boards), budgets_table(by_budget), groups_table(middle), costs_table(boards)};
   return e;
+}
+
+plots::Exhibit render_tuned(const Runs& runs, const Study& study) {
+  plots::Exhibit e = render_contest(runs, study, Contest::minimisation);
+  e.tables.push_back(untuned_table(boards_of(runs, tuned(study.scale, budgets.back()))));
+  e.tables.push_back(controls_table(runs, study.scale));
+  return e;
+}
+
+plots::Exhibit render_minimax(const Runs& runs, const Study& study) {
+  return render_contest(runs, study, Contest::minimax);
 }
 
 plots::Exhibit render_published(const Runs& runs, const Study& study) {
@@ -213,6 +228,7 @@ Reproduction league_reproduction() {
                            "league/published",
                            [](Scale scale) { return jobs_of(published(scale)); },
                            render_published),
+                       entry("league/minimax", minimax_jobs, render_minimax),
                        entry("league/advice", advice_jobs, render_advice),
                        std::move(tuning)}};
 }

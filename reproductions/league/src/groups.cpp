@@ -169,6 +169,60 @@ Draw tensor(Stream& random, Index, Index d) {
                    {"start", start}}};
 }
 
+/// A saddle of which the dual holds some coordinates; with a box its gradients have a bound.
+Draw coupled_cosines(Stream& random, Index d, Settings more) {
+  const Index coupled = whole(random, d / 4, d / 2);
+  Draw drawn{.problem = "cosine-minimax",
+             .settings = {{"coupled", std::to_string(coupled)},
+                          {"free", std::to_string(d - coupled)},
+                          {"coupling", between(random, 1, 2)},
+                          {"coupling_ratio", between(random, 0.8, 1)},
+                          {"strong_concavity", by_factor(random, 0.5, 1)},
+                          {"gamma", by_factor(random, 0.2, 0.6)},
+                          {"start", one_of(random, {"saddle", "near_saddle"})}},
+             .sized_by_settings = true};
+  drawn.settings.merge(more);
+  return drawn;
+}
+
+Draw simulated_minimax(Stream& random, Index kind, Index d) {
+  if (kind == 0) return coupled_cosines(random, d, {{"sampling", "whole"}, {"half_width", "4"}});
+  if (kind == 1)
+    return {.problem = "auc",
+            .settings = {{"sampling", "whole"},
+                         {"points", "20"},
+                         {"radius", "10"},
+                         {"prior", between(random, 0.3, 0.7)},
+                         {"separation", between(random, 0.1, 0.5)},
+                         {"start", one_of(random, {"standard", "random"})}}};
+  const std::string signal = between(random, 1.5, 3);
+  return {.problem = "group-dro",
+          .settings = {{"sampling", "whole"},
+                       {"points", "10"},
+                       {"radius", rounded(2 * std::stod(signal))},
+                       {"groups", std::to_string(whole(random, 2, 4))},
+                       {"strong_concavity", by_factor(random, 1, 4)},
+                       {"signal", signal},
+                       {"disagreement", between(random, 0.2, 1)},
+                       {"alignment", between(random, 1, 3)},
+                       {"start", one_of(random, {"saddle", "near_saddle", "random"})}}};
+}
+
+Draw clipped_minimax(Stream& random, Index kind, Index d) {
+  if (kind == 0) return coupled_cosines(random, d, {{"sampling", "balanced"}});
+  const Index rank = d >= 32 ? 4 : d >= 8 ? 2 : 1;
+  return {.problem = "covariance-gan",
+          .settings = {{"rows", std::to_string(d / rank)},
+                       {"rank", std::to_string(rank)},
+                       {"planted_rank", std::to_string(rank)},
+                       {"planted_norm", between(random, 1, 2)},
+                       {"condition", between(random, 1, 2)},
+                       {"floor", between(random, 0, 0.2)},
+                       {"strong_concavity", by_factor(random, 0.5, 2)},
+                       {"start", one_of(random, {"near_saddle", "random"})}},
+          .sized_by_settings = true};
+}
+
 const std::vector<Index> many{3000, 30000, 300000, 3000000};
 const std::vector<Index> in_memory{300, 1000};
 
@@ -179,12 +233,31 @@ std::uint64_t seed_of(Use use, std::uint64_t k) {
   return seeds_of_a_use * (1 + static_cast<std::uint64_t>(use)) + k;
 }
 
-const std::vector<Index>& dimensions() {
-  static const std::vector<Index> list{2, 8, 32};
-  return list;
+const std::vector<Index>& dimensions(Contest contest) {
+  static const std::vector<Index> list{2, 8, 32}, of_minimax{4, 8, 32};
+  return contest == Contest::minimax ? of_minimax : list;
 }
 
-const std::vector<Group>& groups() {
+const std::vector<Group>& groups(Contest contest) {
+  static const std::vector<Group> of_minimax{
+      {.id = "minimax-sums",
+       .title = "minimax",
+       .about = "cosine-minimax in a box, auc, group-dro, whose dual is shared; coupling, "
+                "curvatures, prior, groups, start",
+       .records = many,
+       .kinds = 3,
+       .draw = simulated_minimax,
+       .contest = Contest::minimax},
+      {.id = "minimax-records",
+       .title = "minimax, clipped",
+       .about = "cosine-minimax without a box and covariance-gan; coupling, curvatures, spectrum, "
+                "start",
+       .simulated = false,
+       .records = {2000, 8000},
+       .kinds = 2,
+       .draw = clipped_minimax,
+       .contest = Contest::minimax}};
+  if (contest == Contest::minimax) return of_minimax;
   static const std::vector<Group> list{
       {.id = "saddles",
        .title = "benign saddles",
@@ -244,6 +317,11 @@ const Group& find_group(std::string_view id) {
   reject_unknown("group", id, ids);
 }
 
+std::size_t ordinal_of(const Group& group) {
+  const auto place = static_cast<std::size_t>(&group - groups(group.contest).data());
+  return group.contest == Contest::minimax ? 100 + place : place;
+}
+
 double Instance::constant(std::string_view name) const {
   const auto found = constants.find(std::string(name));
   if (found == constants.end()) throw MissingConstant(name);
@@ -259,7 +337,7 @@ Instance instance_of(const Group& group, Index d, std::uint64_t seed) {
     if (const auto found = known.find(key); found != known.end()) return found->second;
   }
   Stream random({.seed = seed,
-                 .run = static_cast<std::uint32_t>(&group - groups().data()),
+                 .run = static_cast<std::uint32_t>(ordinal_of(group)),
                  .purpose = Purpose::statistics,
                  .path = static_cast<std::uint64_t>(d)});
   const auto kind = static_cast<Index>(seed % seeds_of_a_use) % group.kinds;

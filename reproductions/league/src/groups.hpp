@@ -34,6 +34,9 @@ struct Draw {
   bool sized_by_settings = false;  ///< d follows from the settings and is not told
 };
 
+/// Methods meet those of their own contest, on its groups.
+enum class Contest { minimisation, minimax };
+
 struct Group {
   std::string id;     ///< "escapes"
   std::string title;  ///< "hard escapes"
@@ -44,10 +47,13 @@ struct Group {
   std::vector<Index> records;  ///< the grid of n
   Index kinds = 1;             ///< of problems; instances take them in turn
   Draw (*draw)(Stream& random, Index kind, Index d) = nullptr;
+  Contest contest = Contest::minimisation;
 };
-const std::vector<Group>& groups();
-/// \throws InputError for an unknown id
+const std::vector<Group>& groups(Contest contest = Contest::minimisation);
+/// A group of minimisation. \throws InputError for an unknown id
 const Group& find_group(std::string_view id);
+/// Different for every group.
+std::size_t ordinal_of(const Group& group);
 
 /// A problem of a group; a function of group, d and seed.
 struct Instance {
@@ -62,6 +68,6 @@ struct Instance {
 Instance instance_of(const Group& group, Index d, std::uint64_t seed);
 
 /// The dimensions that instances have.
-const std::vector<Index>& dimensions();
+const std::vector<Index>& dimensions(Contest contest = Contest::minimisation);
 
 }  // namespace dpsosp::league

@@ -16,11 +16,9 @@ Dial step_size() {
 }
 
 /// Of steps that have a length whatever the gradient's is: how far all of them go.
-Dial travel() {
-  return {"travel",
-          {{"step_size", Unit::length_over_steps}},
-          {"0.3", "1", "3", "10", "30"},
-          {"100", "300"}};
+Dial travel(const char* step = "step_size") {
+  return {
+      "travel", {{step, Unit::length_over_steps}}, {"0.3", "1", "3", "10", "30"}, {"100", "300"}};
 }
 
 /// Multiples of the bounds that no record exceeds.
@@ -105,13 +103,53 @@ const std::vector<Method>& tuned_methods() {
   return list;
 }
 
+/// Of y: multiples of 1/L.
+Dial ascent_step() {
+  return {"ascent step", {{"ascent_step", Unit::inverse_joint}}, {"0.3", "1", "3"}, {"10"}};
+}
+Dial restarts() { return {"period", {{"period"}}, {"1", "3", "10", "30"}}; }
+
+const std::vector<Method>& minimax_methods() {
+  static const std::vector<Method> list{
+      {"yang-2022/dp-sgda",
+       {},
+       {steps(), step_size(), clip({{"clip", Unit::lipschitz}}), ascent_step()}},
+      {"zhang-2025/private-diff",
+       {{"ascent", "queried"}},
+       {steps(),
+        step_size(),
+        clip({{"clip_restart", Unit::lipschitz},
+              {"clip_dual", Unit::lipschitz},
+              {"clip_slope", Unit::joint}}),
+        ascent_step(),
+        restarts(),
+        {"ascents", {{"ascent_steps"}}, {"1", "3"}},
+        {"clip of differences at rest",
+         {{"clip_offset", Unit::lipschitz}},
+         {"0.03", "0.1", "0.3"},
+         {"0.001", "0.01"}}}},
+      {"xu-2026/dp-rgda",
+       {{"selection", "ascended"}, {"horizon_rule", "last"}},
+       {steps(),
+        travel("descent_step"),
+        clip({{"clip_refresh", Unit::lipschitz}, {"clip_increment", Unit::joint}}),
+        ascent_step(),
+        restarts(),
+        {"accuracy", {{"alpha", Unit::lipschitz}}, {"0.0003", "0.001", "0.003", "0.01", "0.03"}},
+        {"mean square of escapes",
+         {{"escape_mean_sq_move", Unit::squared_length}},
+         {"1e-6", "1e-5", "1e-4", "1e-3"}}}}};
+  return list;
+}
+
 }  // namespace
 
-std::vector<Method> methods() {
-  std::vector<Method> list = tuned_methods();
+std::vector<Method> methods(Contest contest) {
+  const bool minimax = contest == Contest::minimax;
+  std::vector<Method> list = minimax ? minimax_methods() : tuned_methods();
   for (const AlgorithmEntry& e : algorithm_registry()) {
     const AlgorithmCard card = e.create()->card();
-    if (card.is_program() && card.is_private() && !card.needs_dual)
+    if (card.is_program() && card.is_private() && card.needs_dual == minimax)
       list.push_back({.algorithm = e.key, .fixed = {}, .dials = {}});
   }
   return list;

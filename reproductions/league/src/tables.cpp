@@ -46,6 +46,14 @@ std::vector<std::size_t> members(const Board& board, const Group& group) {
   return list;
 }
 
+/// The groups of the instances, in their order.
+std::vector<const Group*> groups_of(const Board& board) {
+  std::vector<const Group*> list;
+  for (const Instance& instance : board.instances)
+    if (std::ranges::find(list, instance.group) == list.end()) list.push_back(instance.group);
+  return list;
+}
+
 /// Medians over instances against n, with their quartiles where `band` asks.
 plots::Series medians(const std::vector<Curve>& curves,
                       const std::vector<std::size_t>& of,
@@ -208,8 +216,7 @@ plots::Figure levels_figure(const Ranked& board) {
   plots::Figure f;
   f.id = "figure-levels";
   f.title = fmt::format("Level against n, {}", title_of(board.board));
-  for (const Group& group : groups())
-    if (!members(board.board, group).empty()) f.panels.push_back(levels_panel(board, group));
+  for (const Group* group : groups_of(board.board)) f.panels.push_back(levels_panel(board, *group));
   return f;
 }
 
@@ -260,11 +267,10 @@ plots::Table groups_table(const Ranked& r) {
   t.row_header = "algorithm";
   plots::ColumnGroup columns;
   std::vector<std::vector<std::size_t>> of;
-  for (const Group& group : groups())
-    if (auto list = members(r.board, group); !list.empty()) {
-      columns.columns.push_back(group.title);
-      of.push_back(std::move(list));
-    }
+  for (const Group* group : groups_of(r.board)) {
+    columns.columns.push_back(group->title);
+    of.push_back(members(r.board, *group));
+  }
   t.column_groups.push_back(std::move(columns));
   plots::RowGroup rows;
   for (const std::size_t k : r.order) {
@@ -324,25 +330,23 @@ plots::Table costs_table(const std::vector<Ranked>& boards) {
   return t;
 }
 
-plots::Table untuned_table(const std::vector<Ranked>& boards) {
+plots::Table untuned_table(const std::vector<Board>& boards) {
   plots::Table t;
   t.id = "untuned";
   t.row_header = "group";
   t.column_groups.push_back({"", {}});
-  for (const Ranked& r : boards) t.column_groups.front().columns.push_back(title_of(r.board));
+  for (const Board& board : boards) t.column_groups.front().columns.push_back(title_of(board));
   const auto all = methods();
   std::vector<std::size_t> rivals;
   for (std::size_t m = 0; m < all.size(); ++m)
     if (!all[m].dials.empty()) rivals.push_back(m);
   for (std::size_t m = 0; m < all.size(); ++m) {
-    if (!all[m].dials.empty() || boards.front().board.entrants[m].program) continue;
+    if (!all[m].dials.empty() || boards.front().entrants[m].program) continue;
     plots::RowGroup rows{.label = all[m].algorithm, .rows = {}};
     for (const Group& group : groups()) {
       plots::Row row{.label = group.title};
-      for (const Ranked& r : boards) {
-        const auto of = members(r.board, group);
-        row.cells.push_back(ratio_cell(log_ratios(r.board, of, m, rivals)));
-      }
+      for (const Board& board : boards)
+        row.cells.push_back(ratio_cell(log_ratios(board, members(board, group), m, rivals)));
       rows.rows.push_back(std::move(row));
     }
     t.row_groups.push_back(std::move(rows));
@@ -367,7 +371,9 @@ plots::Table order_table() {
   t.id = "order";
   t.row_header = "algorithm";
   t.column_groups.push_back({"", {"trial", "sums drawn by their law", "records in memory"}});
-  for (const Method& method : methods()) {
+  auto all = methods();
+  for (Method& method : methods(Contest::minimax)) all.push_back(std::move(method));
+  for (const Method& method : all) {
     if (method.dials.empty()) continue;
     plots::RowGroup rows{.label = method.algorithm, .rows = {}};
     for (std::size_t trial = 0; trial < budgets.back(); ++trial)

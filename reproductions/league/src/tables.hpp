@@ -35,7 +35,7 @@ plots::Table budgets_table(const std::vector<std::vector<Ranked>>& by_budget);
 /// The smallest n at which half of the instances reach a target.
 plots::Table costs_table(const std::vector<Ranked>& boards);
 /// Best tuned rival over each method without dials, by group and dimension.
-plots::Table untuned_table(const std::vector<Ranked>& boards);
+plots::Table untuned_table(const std::vector<Board>& boards);
 plots::Table absent_table();
 /// The order of trials of every method.
 plots::Table order_table();

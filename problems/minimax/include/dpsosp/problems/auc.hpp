@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <limits>
 #include <memory>
 
 #include "dpsosp/problems/problem.hpp"
@@ -34,6 +35,7 @@ class Auc final : public ProblemFamily {
   double prior = 0.5;
   double separation = 0.3;
   Index points = 50;
+  double radius = std::numeric_limits<double>::infinity();  ///< of the domain ‖x‖ ≤ R
   RecordSampling sampling = RecordSampling::independent;
   StartOption start;
 

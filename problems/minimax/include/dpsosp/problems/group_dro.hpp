@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <vector>
 
@@ -64,6 +65,7 @@ class GroupDro final : public ProblemFamily {
   double disagreement = 0.5;
   double alignment = 2.0;
   Index points = 20;
+  double radius = std::numeric_limits<double>::infinity();  ///< of the domain ‖x‖ ≤ R
   RecordSampling sampling = RecordSampling::independent;
   StartOption start;
 
