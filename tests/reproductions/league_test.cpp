@@ -106,6 +106,7 @@ TEST(LeagueDivision, OrdersHaveDifferentPointsAndTheScheduleSecond) {
   for (const Contest contest : {Contest::minimisation, Contest::minimax})
     for (const Method& method : methods(contest))
       for (const bool simulated : {true, false}) {
+        if (method.dials.empty()) continue;
         const auto& order = order_of(method, simulated);
         ASSERT_EQ(order.size(), budgets.back()) << method.algorithm;
         EXPECT_TRUE(order[default_trial].empty());
@@ -137,6 +138,7 @@ TEST(LeagueDivision, EveryMethodRunsOnEveryGroup) {
         instance_of(*group, dimensions(group->contest).front(), seed_of(Use::tuning, 0));
     for (const Method& method : methods(group->contest))
       for (const std::size_t trial : {std::size_t{0}, std::size_t{2}}) {
+        if (method.dials.empty()) continue;
         SCOPED_TRACE(method.algorithm + " on " + group->id);
         const auto job = job_of(method, trial, instance, group->records[1], Scale::quick);
         ASSERT_TRUE(job);
@@ -264,7 +266,7 @@ TEST(LeagueDivision, CommittedSettingsAreThoseOfEveryPlace) {
     for (const Place& place : places(Scale::quick, contest))
       for (const Method& method : methods(contest))
         for (const std::size_t budget : budgets)
-          if (budget > 0)
+          if (budget > 0 && !method.dials.empty())
             all.set(place,
                     method.algorithm,
                     budget,
