@@ -108,7 +108,10 @@ json OwnData::published() const {
 json OwnData::all() const {
   json j = published();
   const OwnGlm::Shortened s = table_->shortened(instance_);
-  j["shortened"] = {{"private", false}, {"records", s.records}, {"shortened", s.shortened}, {"labels_cut", s.labels_cut}};
+  j["shortened"] = {{"private", false},
+                    {"records", s.records},
+                    {"shortened", s.shortened},
+                    {"labels_cut", s.labels_cut}};
   if (s.shortened > 0) {
     j["shortened"]["median"] = to_json_number(s.median);
     j["shortened"]["largest"] = to_json_number(s.largest);
@@ -168,14 +171,14 @@ std::string OwnData::seen_text() const {
                     "(docs/own-data.md) keep more",
                     100 * static_cast<double>(s.shortened) / static_cast<double>(s.records)));
   if (s.labels_cut > 0)
-    text += paragraph(
-        "warning",
-        fmt::format("{} of {} labels are cut to [{:g}, {:g}]; problem.label_least and "
-                    "problem.label_most widen it, problem.labels = signs takes -1 and 1",
-                    s.labels_cut,
-                    s.records,
-                    table_->loss.label_least,
-                    table_->loss.label_most));
+    text +=
+        paragraph("warning",
+                  fmt::format("{} of {} labels are cut to [{:g}, {:g}]; problem.label_least and "
+                              "problem.label_most widen it, problem.labels = signs takes -1 and 1",
+                              s.labels_cut,
+                              s.records,
+                              table_->loss.label_least,
+                              table_->loss.label_most));
   return text;
 }
 

@@ -40,8 +40,9 @@ TEST(RunScript, RejectsUnknownCommandAndListsKnownOnes) {
 }
 
 TEST(RunScript, RejectsUnknownOptionInOneLine) {
-  expect_one_error_line(
-      run_program(script, {"test", "--al"}), 2, "expected --all, --neural, --distributions or --processors");
+  expect_one_error_line(run_program(script, {"test", "--al"}),
+                        2,
+                        "expected --all, --neural, --distributions or --processors");
   expect_one_error_line(run_program(script, {"build", "--nativ"}), 2, "did you mean '--native'");
 }
 

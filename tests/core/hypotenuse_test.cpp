@@ -19,7 +19,8 @@ TEST(Hypotenuse, IsWithinOneUnitOfTheLastPlace) {
   for (int k = 0; k < 200000; ++k) {
     const double x = std::ldexp(stream.normal(), static_cast<int>(stream.below(60)) - 30);
     const double y = std::ldexp(stream.normal(), static_cast<int>(stream.below(60)) - 30);
-    const long double exact = std::sqrt(static_cast<long double>(x) * x + static_cast<long double>(y) * y);
+    const long double exact =
+        std::sqrt(static_cast<long double>(x) * x + static_cast<long double>(y) * y);
     const double h = hypotenuse(x, y);
     const double unit = std::nextafter(h, infinity) - h;
     EXPECT_LE(std::abs(static_cast<double>(h - exact)), unit) << x << ' ' << y;

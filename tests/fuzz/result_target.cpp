@@ -9,8 +9,8 @@
 #include <SQLiteCpp/SQLiteCpp.h>
 
 #include "dpsosp/core/errors.hpp"
-#include "dpsosp/experiments/run_json.hpp"
 #include "dpsosp/experiments/run_costs.hpp"
+#include "dpsosp/experiments/run_json.hpp"
 #include "dpsosp/experiments/sweep_report.hpp"
 #include "fuzz_target.hpp"
 

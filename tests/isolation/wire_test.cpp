@@ -77,8 +77,8 @@ TEST(WireBytes, OfAQueryAreItsMembersInTheListedOrder) {
                                .noise = Noise::standard_deviation(0.25),
                                .block = Block::joint};
   EXPECT_EQ(sent(query),
-            one_half + std::string("cb4000000000000000") + text_of("standard_deviation") + "cb3fd0000000000000" +
-                text_of("joint"));
+            one_half + std::string("cb4000000000000000") + text_of("standard_deviation") +
+                "cb3fd0000000000000" + text_of("joint"));
 }
 
 TEST(WireBytes, OfAnAbsentRangeAreTwoNilsAndOfOneItsEnds) {

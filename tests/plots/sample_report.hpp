@@ -4,8 +4,8 @@
 #include "dpsosp/plots/figure.hpp"
 #include "dpsosp/plots/table.hpp"
 
-/// A table and a figure with the shape of real ones and invented numbers: nine rows, three settings, five
-/// curves whose bands grow over four decades.
+/// A table and a figure with the shape of real ones and invented numbers: nine rows, three
+/// settings, five curves whose bands grow over four decades.
 namespace dpsosp::plots {
 
 Table sample_table();
