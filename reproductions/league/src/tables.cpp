@@ -65,7 +65,7 @@ plots::Series medians(const std::vector<Curve>& curves,
     std::vector<double> levels;
     for (const std::size_t k : of) levels.push_back(curves[k].levels[p]);
     std::ranges::sort(levels);
-    if (!(levels.front() > 0) || !std::isfinite(levels.back())) continue;
+    if (!(levels.front() > 1e-300) || !std::isfinite(levels.back())) continue;  // on a log axis
     s.x.push_back(curves[of.front()].records[p]);
     s.y.push_back(median(levels));
     if (!band) continue;
