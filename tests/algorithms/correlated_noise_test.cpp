@@ -83,6 +83,32 @@ TEST(CorrelatedNoise, GainsNothingWhereRecordsTakePartInEveryStep) {
   }
 }
 
+TEST(CorrelatedNoise, HasTheErrorsOfTheNotes) {
+  const Index T = 256;
+  const Matrix a = prefix_sums(T);
+  EXPECT_NEAR(a.colwise().norm().sum() / 16, 171.15, 0.01);
+  EXPECT_NEAR(error_in_every_step(a, Matrix::Identity(T, T)), 181.37, 0.01);
+  EXPECT_NEAR(error_in_every_step(a, root(T, 4)), 183.33, 0.01);
+  EXPECT_NEAR(error_in_every_step(a, root(T, 16)), 195.31, 0.01);
+  EXPECT_NEAR(error_in_every_step(a, root(T, T)), 324.30, 0.01);
+  EXPECT_NEAR(error(a, root(T, T), root(T, T).col(0).norm()), 2.669, 0.001);
+}
+
+TEST(CorrelatedNoise, GainsInOneDimensionByEntriesOfBothSigns) {
+  Matrix a(2, 3);  // three unit columns, 120° apart; C = A
+  for (Index t = 0; t < 3; ++t) {
+    const double angle = 2 * std::numbers::pi * static_cast<double>(t) / 3;
+    a.col(t) << std::cos(angle), std::sin(angle);
+  }
+  double squared = 0;
+  for (const double second : {-1.0, 1.0})
+    for (const double third : {-1.0, 1.0})
+      squared = std::max(squared, (a * Eigen::Vector3d(1, second, third)).squaredNorm());
+  EXPECT_NEAR(squared, 4, 1e-12);
+  const Matrix decoder = a.transpose() / 1.5;  // A Aᵀ = 1.5 I
+  EXPECT_NEAR(squared * (a * decoder).squaredNorm(), 8, 1e-12) << "less than (Σ‖a_t‖)² = 9";
+}
+
 TEST(CorrelatedNoise, CostsMoreInBatchesThatTakeTurns) {
   const Index T = 64;
   const Matrix a = prefix_sums(T);

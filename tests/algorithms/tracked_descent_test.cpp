@@ -76,7 +76,7 @@ Tracked scheduled(const Problem& p, double epsilon, std::uint64_t seed) {
   return track(method, p, s.rule, seed);
 }
 
-/// ν² n²/2 = d/R.
+/// ν.
 double floor_of(const Problem& p, double epsilon) {
   const double zcdp = zcdp_budget({epsilon, delta}, Calibrator::cks);
   return std::sqrt(2.0 * static_cast<double>(p.facts.dimension) / zcdp) /

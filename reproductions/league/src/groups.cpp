@@ -140,6 +140,7 @@ Draw generalised_linear(Stream& random, Index kind, Index) {
     return {.problem = "glm-logistic",
             .settings = {{"features", features},
                          {"start", start},
+                         {"radius", "12"},
                          {"regulariser", by_factor(random, 0.01, 0.3)},
                          {"flips", between(random, 0, 0.2)},
                          {"planted_norm", between(random, 1, 4)}}};

@@ -78,8 +78,9 @@ std::size_t best_trial(const std::vector<std::vector<Reached>>& reached, std::si
     const auto ran = std::ranges::find_if(
         reached, [i](const auto& trial) { return std::isfinite(trial[i].start); });
     if (ran == reached.end()) continue;
+    const double start = (*ran)[i].start;  // a level of almost zero shall not outweigh all others
     for (std::size_t trial = 0; trial < sums.size(); ++trial)
-      sums[trial] += std::log(counted(reached[trial][i], (*ran)[i].start));
+      sums[trial] += std::log(std::max(counted(reached[trial][i], start), 1e-5 * start));
   }
   return static_cast<std::size_t>(std::ranges::min_element(sums) - sums.begin());
 }

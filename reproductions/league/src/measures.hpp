@@ -31,7 +31,7 @@ Reached reached_by(const Runs& runs, const std::optional<Job>& job);
 double counted(const Reached& reached, double start);
 
 /// Position of the trial among the first `budget` whose geometric mean of counted levels over the
-/// instances is least; the first of equal ones.
+/// instances is least; the first of equal ones. Levels below 10⁻⁵ of the start count as that.
 /// \param reached  [trial][instance], of one start an instance; failed runs may lack it
 std::size_t best_trial(const std::vector<std::vector<Reached>>& reached, std::size_t budget);
 

@@ -37,7 +37,7 @@ Dial period() { return {"period", {{"period"}}, {"3", "10", "30"}}; }
 Dial momentum(std::vector<std::string> values) {
   return {"momentum", {{"momentum"}}, std::move(values)};
 }
-Dial tail() { return {"averaged tail", {{"tail_average"}}, {"0", "0.5"}}; }
+Dial tail() { return {"averaged tail", {{"tail_average"}}, {"0", "0.5", "0.9"}}; }
 
 /// A method without dials has its defaults at every budget.
 const std::vector<Method>& tuned_methods() {
@@ -68,7 +68,7 @@ const std::vector<Method>& tuned_methods() {
        {steps(),
         step_size(),
         clip({{"clip", Unit::lipschitz}}),
-        {"gain", {{"gain"}}, {"0.03", "0.1", "0.3", "0.7"}}}},
+        {"gain", {{"gain"}}, {"0.01", "0.03", "0.1", "0.3", "0.7"}}}},
       {"arora-2023/dp-spider",
        last,
        {steps(), step_size(), clip_of_both(), period(), split({"0", "0.5", "0.8"})}},

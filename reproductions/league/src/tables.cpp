@@ -5,11 +5,13 @@
 #include <cmath>
 #include <limits>
 #include <set>
+#include <span>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include "dpsosp/experiments/fit.hpp"
+#include "dpsosp/tracked_descent/tracked_descent.hpp"
 
 namespace dpsosp::league {
 namespace {
@@ -115,9 +117,9 @@ std::string text_of(const Settings& settings) {
   return fmt::format("{}", fmt::join(list, ", "));
 }
 
-/// Positions of n on the grid at which one gradient’s noise is at most a twentieth of G.
-std::vector<std::size_t> informative(const Board& board, std::size_t instance) {
-  constexpr double share = 0.05;
+/// Positions of n on the grid at which one gradient’s noise is at most `share` of G; with an
+/// infinite share all.
+std::vector<std::size_t> sizes_with(const Board& board, std::size_t instance, double share) {
   std::vector<std::size_t> list;
   const Curve& start = board.start[instance];
   for (std::size_t p = 0; p < start.records.size(); ++p)
@@ -126,18 +128,19 @@ std::vector<std::size_t> informative(const Board& board, std::size_t instance) {
   return list;
 }
 
-/// ln(level of the best tuned rival / level of `own`) of each instance, averaged over n. The rival
-/// is the best one on these instances, chosen for each n.
+/// ln(level of the best rival / level of `own`) of each instance, averaged over the sizes. The
+/// rival is the best one on these instances, chosen for each size. Levels below the last target
+/// count as it.
 std::vector<double> log_ratios(const Board& board,
                                const std::vector<std::size_t>& of,
+                               const std::vector<std::size_t>& sizes,
                                std::size_t own,
                                const std::vector<std::size_t>& rivals) {
-  if (of.empty()) return {};
-  const auto sizes = informative(board, of.front());
   std::vector<double> ratios(of.size(), 0);
   for (const std::size_t p : sizes) {
     const auto log_level = [&](std::size_t m, std::size_t i) {
-      return std::log(board.entrants[m].curves[i].levels[p]);
+      const Curve& curve = board.entrants[m].curves[i];
+      return std::log(std::max(curve.levels[p], target(curve.lipschitz, most_target)));
     };
     const auto total = [&](std::size_t m) {
       double sum = 0;
@@ -149,26 +152,20 @@ std::vector<double> log_ratios(const Board& board,
       ratios[k] +=
           (log_level(best, of[k]) - log_level(own, of[k])) / static_cast<double>(sizes.size());
   }
-  return sizes.empty() ? std::vector<double>{} : ratios;
+  return ratios;
 }
 
-/// exp of the mean, with the 95 % percentile interval over resampled values.
+/// exp of the mean over instances, with its 95 % interval.
 plots::Cell ratio_cell(const std::vector<double>& logs) {
-  constexpr std::size_t resamples = 2000;
-  if (logs.empty()) return text_cell("–");
-  Stream stream({.seed = 60, .purpose = Purpose::statistics, .path = 2000});
-  const auto count = std::ssize(logs);
-  std::vector<double> means;
-  for (std::size_t r = 0; r < resamples; ++r) {
+  const auto mean = [&](std::span<const std::size_t> of) {
     double sum = 0;
-    for (Index k = 0; k < count; ++k) sum += logs[static_cast<std::size_t>(stream.below(count))];
-    means.push_back(std::exp(sum / static_cast<double>(count)));
-  }
-  std::ranges::sort(means);
-  return text_cell(fmt::format("{:.3g} [{:.3g}, {:.3g}]",
-                               std::exp(mean_score(logs)),
-                               means[resamples / 40],
-                               means[resamples - resamples / 40 - 1]));
+    for (const std::size_t k : of) sum += logs[k];
+    return sum / static_cast<double>(of.size());
+  };
+  const double estimate = mean_score(logs);
+  const Interval i = bootstrap_interval(logs.size(), estimate, mean);
+  return text_cell(fmt::format(
+      "{:.3g} [{:.3g}, {:.3g}]", std::exp(estimate), std::exp(i.low), std::exp(i.high)));
 }
 
 }  // namespace
@@ -255,6 +252,11 @@ plots::Table standings_table(const std::vector<Ranked>& boards) {
                      count_cell(e.outside),
                      count_cell(e.worse)}});
     }
+    double of_start = 0;
+    for (const Curve& curve : r.board.start)
+      of_start += score_of(curve) / static_cast<double>(r.board.start.size());
+    rows.rows.push_back({.label = "start", .cells = {number_cell(of_start)}});
+    rows.rows.back().cells.resize(t.column_groups.front().columns.size(), text_cell("–"));
     t.row_groups.push_back(std::move(rows));
   }
   return t;
@@ -334,8 +336,13 @@ plots::Table untuned_table(const std::vector<Board>& boards) {
   plots::Table t;
   t.id = "untuned";
   t.row_header = "group";
-  t.column_groups.push_back({"", {}});
-  for (const Board& board : boards) t.column_groups.front().columns.push_back(title_of(board));
+  const double largest_floor = tracked_descent::TrackedDescentParameters{}.hopeless;
+  for (const std::string& title :
+       {fmt::format("n with one gradient’s noise ≤ {:g} G", largest_floor),
+        std::string("every n")}) {
+    t.column_groups.push_back({title, {}});
+    for (const Board& board : boards) t.column_groups.back().columns.push_back(title_of(board));
+  }
   const auto all = methods();
   std::vector<std::size_t> rivals;
   for (std::size_t m = 0; m < all.size(); ++m)
@@ -345,8 +352,14 @@ plots::Table untuned_table(const std::vector<Board>& boards) {
     plots::RowGroup rows{.label = all[m].algorithm, .rows = {}};
     for (const Group& group : groups()) {
       plots::Row row{.label = group.title};
-      for (const Board& board : boards)
-        row.cells.push_back(ratio_cell(log_ratios(board, members(board, group), m, rivals)));
+      for (const double share : {largest_floor, std::numeric_limits<double>::infinity()})
+        for (const Board& board : boards) {
+          const auto of = members(board, group);
+          const auto sizes =
+              of.empty() ? std::vector<std::size_t>{} : sizes_with(board, of.front(), share);
+          row.cells.push_back(sizes.empty() ? text_cell("–")
+                                            : ratio_cell(log_ratios(board, of, sizes, m, rivals)));
+        }
       rows.rows.push_back(std::move(row));
     }
     t.row_groups.push_back(std::move(rows));
