@@ -17,9 +17,7 @@ class Asking final : public Algorithm {
             field("draws", draws_, "a batch for every gradient")};
   }
   void set_variant(Variant) override {}
-  Scheduled schedule(Schedule,
-                     const PublicFacts&,
-                     const PrivacyBudget& budget,
+  Scheduled schedule(Schedule, const PublicFacts&, const PrivacyBudget& budget,
                      Calibrator calibrator) override {
     return {.rule = filter_rule(budget, calibrator), .note = {}};
   }

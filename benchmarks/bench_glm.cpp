@@ -42,8 +42,7 @@ struct Instance {
 };
 
 template <class Work>
-void measure(benchmark::State& state,
-             const Work& work,
+void measure(benchmark::State& state, const Work& work,
              const std::string& loss = "sigmoid_square") {
   const tbb::global_control one(tbb::global_control::max_allowed_parallelism, 1);
   Instance instance(state.range(0), state.range(1), loss);
@@ -64,14 +63,14 @@ void gradient_of(benchmark::State& state, const std::string& loss) {
 }
 void clipped_difference(benchmark::State& state) {
   measure(state, [](Instance& i) {
-    i.records->add_gradient_differences(
-        Point(i.w), Point(i.previous), Block::x, BatchView(0, i.records->size()), limit, i.out);
+    i.records->add_gradient_differences(Point(i.w), Point(i.previous), Block::x,
+                                        BatchView(0, i.records->size()), limit, i.out);
   });
 }
 void weighed_product(benchmark::State& state) {
   measure(state, [](Instance& i) {
-    i.records->add_hessian_products(
-        Point(i.w), i.previous, BatchView(0, i.records->size()), limit, i.out);
+    i.records->add_hessian_products(Point(i.w), i.previous, BatchView(0, i.records->size()), limit,
+                                    i.out);
   });
 }
 void objective_gradient(benchmark::State& state) {

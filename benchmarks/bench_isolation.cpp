@@ -29,9 +29,7 @@ std::string program(const std::string& name, const std::string& file, const std:
   std::ofstream(card) << fmt::format(
       "key = \"bench/{}\"\ntitle = \"Asks for gradients\"\nprogram = \"{}\"\n{}"
       "[settings.steps]\ndefault = 20000\n[settings.draws]\ndefault = false\n",
-      name,
-      file,
-      more);
+      name, file, more);
   std::string key = register_program(card);
   std::filesystem::remove(card);
   return key;
@@ -43,10 +41,10 @@ std::unique_ptr<Algorithm> cpp() {
   return find_algorithm(key);
 }
 std::unique_ptr<Algorithm> python() {
-  static const std::string key = program("asking-python",
-                                         DPSOSP_SOURCE_FOLDER "/benchmarks/asking.py",
-                                         "interpreter = \"/usr/bin/python3\"\n"
-                                         "reads = [\"" DPSOSP_SOURCE_FOLDER "/python\"]\n");
+  static const std::string key =
+      program("asking-python", DPSOSP_SOURCE_FOLDER "/benchmarks/asking.py",
+              "interpreter = \"/usr/bin/python3\"\n"
+              "reads = [\"" DPSOSP_SOURCE_FOLDER "/python\"]\n");
   return find_algorithm(key);
 }
 
@@ -71,9 +69,9 @@ void gradients(benchmark::State& state, std::unique_ptr<Algorithm> (*make)()) {
     benchmark::DoNotOptimize(algorithm->run(
         curator, Stream::sealed({.seed = 2, .purpose = Purpose::algorithm}), nobody));
   }
-  state.counters["gradient"] = benchmark::Counter(
-      static_cast<double>(steps),
-      benchmark::Counter::kIsIterationInvariantRate | benchmark::Counter::kInvert);
+  state.counters["gradient"] =
+      benchmark::Counter(static_cast<double>(steps), benchmark::Counter::kIsIterationInvariantRate |
+                                                         benchmark::Counter::kInvert);
 }
 
 BENCHMARK_CAPTURE(gradients, here, here)->Arg(0)->Arg(1)->UseRealTime();

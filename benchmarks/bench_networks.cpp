@@ -23,19 +23,14 @@ std::shared_ptr<const Images> noise_images() {
   for (auto& pixel : pixels) pixel = static_cast<std::uint8_t>(stream.below(256));
   std::vector<int> labels(static_cast<std::size_t>(images));
   for (auto& label : labels) label = static_cast<int>(stream.below(10));
-  return std::make_shared<Images>(3,
-                                  32,
-                                  32,
-                                  std::move(pixels),
-                                  std::move(labels),
-                                  Images::Scaling{{120, 120, 120}, {60, 60, 60}},
-                                  false);
+  return std::make_shared<Images>(3, 32, 32, std::move(pixels), std::move(labels),
+                                  Images::Scaling{{120, 120, 120}, {60, 60, 60}}, false);
 }
 
 namespace nn = torch::nn;
 
-nn::Sequential conv_norm(
-    Index in, Index out, Index kernel, Index stride, Index padding, bool batch) {
+nn::Sequential conv_norm(Index in, Index out, Index kernel, Index stride, Index padding,
+                         bool batch) {
   nn::Sequential block;
   block->push_back(
       nn::Conv2d(nn::Conv2dOptions(in, out, kernel).stride(stride).padding(padding).bias(false)));

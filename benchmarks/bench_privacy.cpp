@@ -32,8 +32,8 @@ void bare_sum(benchmark::State& state) {
 void curator_query(benchmark::State& state) {
   const tbb::global_control one(tbb::global_control::max_allowed_parallelism, 1);
   const Problem problem = find_problem("matrix-sensing")->make({.records = state.range(0)});
-  Curator curator(
-      problem.facts, *problem.records, filter_rule(budget, Calibrator::cks), {.seed = 1});
+  Curator curator(problem.facts, *problem.records, filter_rule(budget, Calibrator::cks),
+                  {.seed = 1});
   const Point x(problem.facts.initial_point);
   const GradientQuery query{.limit = 1.0, .noise = Noise::sensitivity_ratio(1e6)};
   Vector out(problem.facts.dimension);

@@ -109,9 +109,7 @@ int write_page(const std::filesystem::path& in, const std::filesystem::path& out
   const std::string text = fmt::format(
       "# dpsosp: speed\n\nRatios within one run; times of different runs or machines do not "
       "compare. Computed by {} on {}. Cost against size: [scaling.pdf](scaling.pdf).\n\n{}\n{}",
-      to_string(here.build),
-      here.cpu,
-      plots::to_markdown(ratios(rows_of(in / "speed.csv"))),
+      to_string(here.build), here.cpu, plots::to_markdown(ratios(rows_of(in / "speed.csv"))),
       plots::to_markdown(limits(rows_of(in / "limits.csv"))));
   write_file(out / "speed.md", text);
   std::cout << "page: " << (out / "speed.md").string() << '\n';

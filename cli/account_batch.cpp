@@ -63,20 +63,9 @@ const Choices<NamedConversion> kConversions{
     {"none", {.accountant = Accountant::rdp}},
     {"", {}}};
 
-const std::vector<std::string> kNeeded{"mechanism",
-                                       "accountant",
-                                       "conversion",
-                                       "adjacency",
-                                       "solve_for",
-                                       "sigma",
-                                       "q",
-                                       "steps",
-                                       "delta",
-                                       "eps0",
-                                       "rho",
-                                       "order",
-                                       "order_grid",
-                                       "epsilon"};
+const std::vector<std::string> kNeeded{
+    "mechanism", "accountant", "conversion", "adjacency", "solve_for", "sigma",      "q",
+    "steps",     "delta",      "eps0",       "rho",       "order",     "order_grid", "epsilon"};
 
 // One line of the file, read and checked; answer() computes what it asks for.
 class Row {
@@ -133,8 +122,8 @@ Row::Row(std::string where, std::map<std::string, std::string> fields)
   options_.accountant = word("accountant", kAccountants);
   options_.conversion = conversion.conversion;
   if (conversion.accountant && conversion.accountant != options_.accountant)
-    reject(
-        where_, "conversion", text("conversion"), "one that fits accountant " + text("accountant"));
+    reject(where_, "conversion", text("conversion"),
+           "one that fits accountant " + text("accountant"));
   if (word("order_grid", Choices<bool>{{"", false}, {"default", false}, {"int_2_256", true}}))
     options_.orders = integer_orders(2, 256);
   for (const char* column : {"sigma", "q", "delta", "eps0", "rho", "order", "epsilon"})
@@ -167,9 +156,7 @@ void Row::check_fields() const {
   };
   const auto only = [&](const char* column, bool applies) {
     if (!applies && filled(column))
-      reject(where_,
-             column,
-             text(column),
+      reject(where_, column, text(column),
              fmt::format("none: mechanism {} has no {}", text("mechanism"), column));
   };
   const auto same = [&](const char* column, double value, std::string_view as) {
@@ -249,11 +236,8 @@ double Row::answer() const try {
       return delta_of({.events = given()}, adjacency_, number("epsilon"), options_).delta;
     case Target::sigma:
       if (!has_sigma()) throw UnsupportedError("the mechanism has no sigma to solve for");
-      return smallest_noise_multiplier([&](double sigma) { return ledger(sigma); },
-                                       adjacency_,
-                                       number("epsilon"),
-                                       number("delta"),
-                                       options_);
+      return smallest_noise_multiplier([&](double sigma) { return ledger(sigma); }, adjacency_,
+                                       number("epsilon"), number("delta"), options_);
     case Target::rho:
       if (options_.accountant != Accountant::zcdp)
         throw UnsupportedError("rho is solved for by zcdp only");

@@ -64,8 +64,7 @@ double least_amount(const Asked& asked) {
     if (spent >= r.epsilon)
       throw InputError(fmt::format(
           "account: --epsilon = {:g}, expected more than {:g}, which the other mechanisms have",
-          r.epsilon,
-          spent));
+          r.epsilon, spent));
   }
   const auto family = [&](double z) { return asked.with(r.amount_at(z)); };
   return r.amount_at(
@@ -103,8 +102,7 @@ bool converts(const Answer& a) { return a.accountant == "rdp" || a.accountant ==
 /// The mechanism with its noise.
 std::string own_text(const AccountRequest& request, double amount) {
   std::string out = request.mechanism == AccountRequest::Mechanism::tree
-                        ? fmt::format("  tree over {} leaves, {} nodes a record",
-                                      request.steps,
+                        ? fmt::format("  tree over {} leaves, {} nodes a record", request.steps,
                                       tree_depth(request.steps))
                         : fmt::format("  {} x {}", request.steps, name_of(request.mechanism));
   if (request.sampling != AccountRequest::Sampling::none)
@@ -152,8 +150,7 @@ std::string interval_text(std::optional<double> attained, double epsilon) {
   if (!attained) return "  no interval: what these events attain is not computed";
   return fmt::format(
       "  interval [{:.10g}, {:.10g}]: a mechanism with these events attains the lower end",
-      *attained,
-      epsilon);
+      *attained, epsilon);
 }
 
 double amount_of(const Asked& asked, const Answer& a, std::size_t k) {
@@ -172,12 +169,9 @@ std::string as_text(const Asked& asked, const Answer& a) {
       out = fmt::format("delta {:.10g} at epsilon {:g}", a.delta, a.epsilon);
       break;
     case Question::amount:
-      out = fmt::format("{} {} {}for epsilon {:.10g} at delta {:g}",
-                        quantities[0].first,
-                        quantities[0].second,
-                        asked.is_sequence ? fmt::format("of {} ", name_of(r.mechanism)) : "",
-                        a.epsilon,
-                        a.delta);
+      out = fmt::format(
+          "{} {} {}for epsilon {:.10g} at delta {:g}", quantities[0].first, quantities[0].second,
+          asked.is_sequence ? fmt::format("of {} ", name_of(r.mechanism)) : "", a.epsilon, a.delta);
       break;
   }
   if (asked.question != Question::delta)  // whose epsilon is given
@@ -239,8 +233,8 @@ constexpr std::array<std::string_view, 13> kOfOne{"mechanism",
                                                   "batch-size",
                                                   "epochs",
                                                   "fixed-size-bound"};
-constexpr std::array<std::string_view, 4> kNoises{
-    "noise-multiplier", "sensitivity-ratio", "eps0", "rho"};
+constexpr std::array<std::string_view, 4> kNoises{"noise-multiplier", "sensitivity-ratio", "eps0",
+                                                  "rho"};
 
 /// Whether an option was given, and not by default.
 bool is_given(const Map& map, std::string_view name) {
@@ -295,9 +289,7 @@ Asked asked_of_sequence(const Map& map) {
     throw InputError(fmt::format(
         "account: {} of the {} mechanisms of {} have no noise, expected one: --calibrate "
         "finds its noise beside the others",
-        unknowns,
-        lines.size(),
-        path));
+        unknowns, lines.size(), path));
   Asked asked{.question = Question::epsilon, .is_sequence = true};
   for (const Line& line : lines) {
     std::vector<std::string> words = line.words;

@@ -31,12 +31,9 @@ const Choices<Sampling> kSamplings{
 const Choices<Adjacency> kAdjacencies{{"replace_one", Adjacency::replace_one},
                                       {"add_remove", Adjacency::add_remove},
                                       {"zero_out", Adjacency::zero_out}};
-const Choices<Accountant> kAccountants{{"best", Accountant::tightest},
-                                       {"zcdp", Accountant::zcdp},
-                                       {"rdp", Accountant::rdp},
-                                       {"analytic", Accountant::analytic},
-                                       {"pure", Accountant::pure},
-                                       {"pld", Accountant::pld}};
+const Choices<Accountant> kAccountants{
+    {"best", Accountant::tightest},     {"zcdp", Accountant::zcdp}, {"rdp", Accountant::rdp},
+    {"analytic", Accountant::analytic}, {"pure", Accountant::pure}, {"pld", Accountant::pld}};
 const Choices<Conversion> kConversions{
     {"cks", Conversion::cks}, {"bs", Conversion::bs}, {"bs_sqrtpi", Conversion::bs_sqrtpi}};
 const Choices<FixedSizeBound> kBounds{{"tightest", FixedSizeBound::tightest},
@@ -46,8 +43,7 @@ constexpr std::string_view kCommand = "account";
 
 bool has(const po::variables_map& map, const std::string& name) { return map.count(name) != 0; }
 
-const std::string& text(const po::variables_map& map,
-                        const std::string& name,
+const std::string& text(const po::variables_map& map, const std::string& name,
                         std::string_view expected) {
   if (!has(map, name))
     throw InputError(fmt::format("{}: --{} is missing, expected {}", kCommand, name, expected));
@@ -62,10 +58,7 @@ Value word(const po::variables_map& map, const std::string& name, const Choices<
 }
 
 // a number in (0, upper), or (0, upper] if `closed`
-double number(const po::variables_map& map,
-              const std::string& name,
-              double upper,
-              bool closed,
+double number(const po::variables_map& map, const std::string& name, double upper, bool closed,
               std::string_view expected) {
   const std::string option = "--" + name;
   const auto value = parse_number<double>(kCommand, option, text(map, name, expected), expected);
@@ -86,9 +79,7 @@ double positive(const po::variables_map& map, const std::string& name) {
   return number(map, name, HUGE_VAL, false, "a finite number > 0");
 }
 
-void refuse_unless(bool fits,
-                   const po::variables_map& map,
-                   const std::string& name,
+void refuse_unless(bool fits, const po::variables_map& map, const std::string& name,
                    std::string_view why) {
   if (has(map, name) && !fits)
     throw InputError(fmt::format("{}: --{} is for {}", kCommand, name, why));
@@ -108,8 +99,7 @@ const Description& account_description() {
       .usage = {"--mechanism NAME NOISE --delta DELTA [OPTIONS]",
                 "--mechanism NAME NOISE --epsilon EPSILON [OPTIONS]",
                 "--mechanism NAME --epsilon EPSILON --delta DELTA --calibrate [OPTIONS]",
-                "--sequence FILE, in place of --mechanism NAME and its NOISE",
-                "--batch FILE.csv"},
+                "--sequence FILE, in place of --mechanism NAME and its NOISE", "--batch FILE.csv"},
       .examples =
           {{"dpsosp account --mechanism gaussian --noise-multiplier 2 --sampling poisson --rate "
             "0.01 --steps 1000 --delta 1e-5",
@@ -234,8 +224,7 @@ AccountRequest::AccountRequest(const po::variables_map& map)
   if (sampling != Sampling::none && mechanism != Mechanism::gaussian &&
       mechanism != Mechanism::laplace)
     throw UnsupportedError(fmt::format("{}: sampling is accounted for gaussian and laplace, not {}",
-                                       kCommand,
-                                       name_of(mechanism)));
+                                       kCommand, name_of(mechanism)));
   read_amount(map);
   if (question == Question::delta) epsilon = not_negative(map, "epsilon");
   if (question == Question::amount) epsilon = positive(map, "epsilon");
@@ -299,10 +288,7 @@ void AccountRequest::read_delta(const po::variables_map& map) {
   if (sums && none)
     options.accountant = Accountant::pure;
   else
-    delta = number(map,
-                   "delta",
-                   1,
-                   false,
+    delta = number(map, "delta", 1, false,
                    pure ? "a number in (0, 1); with --accountant pure none is needed" : open);
 }
 

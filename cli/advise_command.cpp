@@ -21,17 +21,12 @@ std::vector<Named> problem_kinds() {
 }
 
 /// What a choice is run by: with numbers where the problem is known, else with G, M and B.
-std::string command_for(const Advice::Choice& choice,
-                        const AdviceQuestion& question,
+std::string command_for(const Advice::Choice& choice, const AdviceQuestion& question,
                         const std::string& problem) {
   std::string command = fmt::format(
       "dpsosp run --algorithm {} --problem {} --records {} --dimension {} --epsilon {} --delta {}",
-      choice.algorithm,
-      problem.empty() ? "NAME" : problem,
-      question.records,
-      question.dimension,
-      question.epsilon,
-      question.delta);
+      choice.algorithm, problem.empty() ? "NAME" : problem, question.records, question.dimension,
+      question.epsilon, question.delta);
   if (choice.settings.empty()) return command;
   command += " --noise calibrated";
   std::map<std::string, double> constants;
@@ -50,31 +45,22 @@ std::string command_for(const Advice::Choice& choice,
   return command;
 }
 
-void print_advice(const Advice& advice,
-                  const AdviceQuestion& question,
+void print_advice(const Advice& advice, const AdviceQuestion& question,
                   const std::string& problem) {
   fmt::print(
       "{}: nearest instances d = {}, n = {} at epsilon = 1; yours has as little noise as n = "
       "{:.3g}\n",
-      advice.title,
-      advice.dimension,
-      advice.records,
-      advice.equivalent);
+      advice.title, advice.dimension, advice.records, advice.equivalent);
   fmt::print(
       "  sosp_level over G: start {:.3g}, noise of one gradient with all the budget {:.3g}\n",
-      advice.start,
-      advice.floor);
+      advice.start, advice.floor);
   if (advice.hopeless) {
     fmt::print("  nothing can be done: no tuned method improves on the start\n");
     return;
   }
   for (const Advice::Choice& choice : advice.choices)
-    fmt::print("  {:<40} {:.3g} [{:.3g}, {:.3g}]\n    {}\n",
-               choice.algorithm,
-               choice.level,
-               choice.low,
-               choice.high,
-               command_for(choice, question, problem));
+    fmt::print("  {:<40} {:.3g} [{:.3g}, {:.3g}]\n    {}\n", choice.algorithm, choice.level,
+               choice.low, choice.high, command_for(choice, question, problem));
 }
 
 }  // namespace

@@ -52,13 +52,13 @@ AllAudits compute_all(const AuditJobs& jobs, int threads, bool quiet) {
                     count = with_plants + jobs.common.size();
   std::atomic<std::size_t> done{0};
   // Of many attacks, the share is that of attacks done; one or two tell how far they are.
-  const ProgressLine line(
-      "audit", quiet, [&, look = look_at_work("the attacks")](double elapsed) -> ProgressState {
-        if (count <= 2) return look(elapsed);
-        return {.doing = fmt::format("{} attacks", count),
-                .share = static_cast<double>(done) / static_cast<double>(count),
-                .elapsed = elapsed};
-      });
+  const ProgressLine line("audit", quiet,
+                          [&, look = look_at_work("the attacks")](double elapsed) -> ProgressState {
+                            if (count <= 2) return look(elapsed);
+                            return {.doing = fmt::format("{} attacks", count),
+                                    .share = static_cast<double>(done) / static_cast<double>(count),
+                                    .elapsed = elapsed};
+                          });
   tbb::task_arena(threads).execute([&] {
     tbb::parallel_for(std::size_t{0}, count, [&](std::size_t k) {
       if (k >= with_plants)
@@ -76,37 +76,21 @@ AllAudits compute_all(const AuditJobs& jobs, int threads, bool quiet) {
 }
 
 void print_header() {
-  fmt::print("{:<41} {:>8} {:>9} {:>8} {:>7} {:>7} {:>6}  {:<7} {}\n",
-             "algorithm",
-             "claimed",
-             "accounted",
-             "audited",
-             "direct",
-             "runs",
-             "power",
-             "replay",
-             "verdict");
+  fmt::print("{:<41} {:>8} {:>9} {:>8} {:>7} {:>7} {:>6}  {:<7} {}\n", "algorithm", "claimed",
+             "accounted", "audited", "direct", "runs", "power", "replay", "verdict");
 }
 
 void print_row(const AlgorithmAudit& audit) {
   const StatisticalAudit& attack = audit.statistics;
-  fmt::print("{:<41} {:>8.4g} {:>9.4g} {:>8.4g} {:>7.4g} {:>7} {:>6}  {:<7} {}\n",
-             audit.algorithm,
-             attack.claimed,
-             attack.accounted,
-             attack.audited,
-             attack.direct,
-             attack.runs,
+  fmt::print("{:<41} {:>8.4g} {:>9.4g} {:>8.4g} {:>7.4g} {:>7} {:>6}  {:<7} {}\n", audit.algorithm,
+             attack.claimed, attack.accounted, attack.audited, attack.direct, attack.runs,
              attack.power ? fmt::format("{:.2f}", *attack.power) : "-",
-             audit.replay.passed ? "passed" : "FAILED",
-             audit.stands() ? "stands" : "FALSIFIED");
+             audit.replay.passed ? "passed" : "FAILED", audit.stands() ? "stands" : "FALSIFIED");
 }
 
 void print_checks(const std::vector<CheckLine>& checks) {
   for (const CheckLine& line : checks)
-    fmt::print("  {}  {}{}\n",
-               line.passed ? "ok  " : "FAIL",
-               line.property,
+    fmt::print("  {}  {}{}\n", line.passed ? "ok  " : "FAIL", line.property,
                line.detail.empty() ? "" : fmt::format(" ({})", line.detail));
 }
 
@@ -115,13 +99,12 @@ void print_terms(const StatisticalAudit& attack) {
       "epsilon at delta {:g}, replace one record, at confidence {:g} a row; audited: epsilon of "
       "the charges with the most noise that the error rates rule out; direct: lower bound from the "
       "error rates alone; power: against noise 1.25 times too small\n",
-      attack.delta,
-      attack.confidence);
+      attack.delta, attack.confidence);
 }
 
 /// One algorithm; with a plant the audit must fail.
-int audit_one(
-    const AuditJobs::OfAlgorithm& job, bool planted, int threads, bool as_json, bool quiet) {
+int audit_one(const AuditJobs::OfAlgorithm& job, bool planted, int threads, bool as_json,
+              bool quiet) {
   const AlgorithmAudit audit =
       compute_all({.algorithms = {job}, .plants = {}, .common = {}}, threads, quiet)
           .algorithms.front();
@@ -158,17 +141,13 @@ int audit_on(const ReplayOptions& options, const std::string& algorithm, bool as
     return audit_replay(algorithm, options);
   }();
   if (as_json) {
-    std::cout << write_json(ProblemAudit{algorithm,
-                                         std::string(options.problem),
-                                         audit.pairs,
-                                         audit.answers,
-                                         audit.passed,
-                                         audit.checks})
+    std::cout << write_json(ProblemAudit{algorithm, std::string(options.problem), audit.pairs,
+                                         audit.answers, audit.passed, audit.checks})
                      .dump(2)
               << '\n';
   } else {
-    fmt::print(
-        "{} on {}: replay {}\n", algorithm, options.problem, audit.passed ? "passed" : "FAILED");
+    fmt::print("{} on {}: replay {}\n", algorithm, options.problem,
+               audit.passed ? "passed" : "FAILED");
     print_checks(audit.checks);
   }
   return audit.passed == !options.plant.empty() ? 1 : 0;
@@ -199,20 +178,12 @@ int audit_all(Scale scale, std::uint32_t seed, int threads, bool as_json, bool q
     fmt::print("\n{:<23} {:<41} {:>6} {:>7}  {}\n", "plant", "in", "pairs", "runs", "replay says");
     const auto count = [](Index n) { return n == 0 ? "-" : std::to_string(n); };
     for (const PlantAudit& plant : all.plants)
-      fmt::print("{:<23} {:<41} {:>6} {:>7}  {}\n",
-                 plant.name,
-                 plant.host,
-                 count(plant.pairs),
-                 count(plant.runs),
-                 plant.caught ? plant.property : "MISSED");
+      fmt::print("{:<23} {:<41} {:>6} {:>7}  {}\n", plant.name, plant.host, count(plant.pairs),
+                 count(plant.runs), plant.caught ? plant.property : "MISSED");
     fmt::print(
         "{} of {} claims falsified; {} of {} planted bugs caught; {} of {} checks of what all rest "
         "on hold\n",
-        std::ssize(all.algorithms) - stand,
-        all.algorithms.size(),
-        caught,
-        all.plants.size(),
-        hold,
+        std::ssize(all.algorithms) - stand, all.algorithms.size(), caught, all.plants.size(), hold,
         all.common.size());
   }
   return stand == std::ssize(all.algorithms) && caught == std::ssize(all.plants) &&
@@ -303,17 +274,13 @@ int audit_command(const Arguments& arguments) {
                      .problem = problem,
                      .problem_settings = problem_settings(map, "audit"),
                      .seed = seed},
-                    algorithm,
-                    as_json,
-                    quiet);
+                    algorithm, as_json, quiet);
   }
   if (map.count("set") != 0)
     throw InputError("audit: --set is of the problem that --problem names");
   AuditJobs::OfAlgorithm jobs =
-      audit_jobs(algorithm,
-                 {reproductions().catalogue, scale},
-                 map.count("runs") != 0 ? integer(map, "audit", "runs", 8) : 0,
-                 seed);
+      audit_jobs(algorithm, {reproductions().catalogue, scale},
+                 map.count("runs") != 0 ? integer(map, "audit", "runs", 8) : 0, seed);
   const bool planted = map.count("plant") != 0;
   if (planted) jobs.replay.plant = jobs.statistics.plant = map["plant"].as<std::string>();
   return audit_one(jobs, planted, threads_here(map, "audit"), as_json, quiet);

@@ -84,8 +84,8 @@ json check_json(const AlgorithmCheck& check) {
 }
 
 void print(const AlgorithmCheck& check) {
-  fmt::print(
-      "{}: {}\n  {}\n", check.algorithm, check.passed() ? "passed" : "FAILED", command_of(check));
+  fmt::print("{}: {}\n  {}\n", check.algorithm, check.passed() ? "passed" : "FAILED",
+             command_of(check));
   for (const CheckLine& line : check.lines)
     fmt::print("  {}  {} ({})\n", line.passed ? "ok  " : "FAIL", line.property, line.detail);
 }
@@ -107,9 +107,7 @@ std::vector<Named> checkable_names() {
 /// The full name of a problem or an algorithm.
 std::string the_checkable(const std::string& word) {
   if (word.find('/') != std::string::npos) return the_algorithm(word);
-  return algorithm_among("problem or algorithm",
-                         word,
-                         checkable_names(),
+  return algorithm_among("problem or algorithm", word, checkable_names(),
                          "dpsosp list problems, dpsosp list algorithms");
 }
 

@@ -31,9 +31,7 @@ Value choose(std::string_view kind, const std::string& word, const Choices<Value
 /// The number that is the whole of `text`. \throws InputError "WHERE: NAME = TEXT, expected
 /// EXPECTED"
 template <class Number>
-Number parse_number(std::string_view where,
-                    std::string_view name,
-                    const std::string& text,
+Number parse_number(std::string_view where, std::string_view name, const std::string& text,
                     std::string_view expected) {
   Number value{};
   const char* end = text.data() + text.size();
@@ -55,10 +53,8 @@ inline std::string_view why_too_large(const std::string& text) {
 }
 
 /// The integer that is the whole of `text`; 1e5 is one. \throws InputError as parse_number
-inline std::int64_t parse_whole(std::string_view where,
-                                std::string_view name,
-                                const std::string& text,
-                                std::string_view expected) {
+inline std::int64_t parse_whole(std::string_view where, std::string_view name,
+                                const std::string& text, std::string_view expected) {
   const auto value = whole_number(text);
   if (!value)
     reject(where, name, "'" + text + "'", std::string(expected) + std::string(why_too_large(text)));

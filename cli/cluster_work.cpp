@@ -110,10 +110,8 @@ fs::path last_plan(const ClusterWork& work) {
   const auto plans = plans_in(work.out);
   for (auto plan = plans.rbegin(); plan != plans.rend(); ++plan)
     if (read_plan(*plan).words == work.plain) return *plan;
-  throw InputError(fmt::format("{}: there is no plan of `dpsosp {}` in {}",
-                               work.command,
-                               shell_line(work.plain),
-                               (work.out / "plans").string()));
+  throw InputError(fmt::format("{}: there is no plan of `dpsosp {}` in {}", work.command,
+                               shell_line(work.plain), (work.out / "plans").string()));
 }
 
 void print_queue(const SubmittedJobs& jobs) {
@@ -129,10 +127,7 @@ void print_queue(const SubmittedJobs& jobs) {
   if (jobs.array.empty() || jobs.after.empty())
     std::cout << fmt::format("queue: {}: {}\n", to_text(jobs), tasks);
   else
-    std::cout << fmt::format("queue: job {}: {}; then job {}: {}\n",
-                             jobs.array,
-                             tasks,
-                             jobs.after,
+    std::cout << fmt::format("queue: job {}: {}; then job {}: {}\n", jobs.array, tasks, jobs.after,
                              queue.after.empty() ? "ended" : queue.after);
 }
 
@@ -142,21 +137,15 @@ void print_status(const ClusterWork& work) {
   const PlanStatus status = plan_status(folder, plan);
   const auto jobs = submitted_jobs(folder);
   const ShardStatus& all = status.all;
-  std::cout << fmt::format("plan: {}, {} runs in {} shards{}\n",
-                           folder.string(),
-                           plan.runs,
-                           plan.shards.size(),
-                           plan.pilots
-                               ? ", one of each kind of run that was never computed; a plan "
-                                 "of the others follows"
-                               : "");
-  std::cout << fmt::format("runs: {} done, {} of them failed; {} missing, about {}\n",
-                           all.done,
-                           all.failed,
-                           all.runs - all.done,
-                           hours_text(all.left_seconds));
   std::cout << fmt::format(
-      "computed: {} in {} attempts", hours_text(all.cpu_seconds), all.attempts);
+      "plan: {}, {} runs in {} shards{}\n", folder.string(), plan.runs, plan.shards.size(),
+      plan.pilots ? ", one of each kind of run that was never computed; a plan "
+                    "of the others follows"
+                  : "");
+  std::cout << fmt::format("runs: {} done, {} of them failed; {} missing, about {}\n", all.done,
+                           all.failed, all.runs - all.done, hours_text(all.left_seconds));
+  std::cout << fmt::format("computed: {} in {} attempts", hours_text(all.cpu_seconds),
+                           all.attempts);
   if (all.repeated > 0)
     std::cout << fmt::format(", {} runs more than once by copies of a task", all.repeated);
   std::cout << '\n';
@@ -169,8 +158,7 @@ void print_status(const ClusterWork& work) {
   if (open.empty()) return;
   const std::size_t rest = open.size() > most ? open.size() - most : 0;
   open.resize(open.size() - rest);
-  std::cout << fmt::format("open shards: {}{}\n",
-                           fmt::join(open, ", "),
+  std::cout << fmt::format("open shards: {}{}\n", fmt::join(open, ", "),
                            rest > 0 ? fmt::format(" and {} more", rest) : "");
 }
 
@@ -201,30 +189,22 @@ void take_in_earlier(const ClusterWork& work, bool submits) {
     if (submits && !queue.silence.empty())
       throw InputError(fmt::format(
           "{}: whether {} still waits in the queue is not known ({}); try again, or --cancel it",
-          work.command,
-          plan.string(),
-          queue.silence));
+          work.command, plan.string(), queue.silence));
     if (!queue.is_empty())
       throw InputError(
           fmt::format("{}: {} is still in the queue ({}); --status shows it, --cancel ends it",
-                      work.command,
-                      plan.string(),
-                      to_text(*jobs)));
+                      work.command, plan.string(), to_text(*jobs)));
   }
   if (!plans.empty()) merge_plans(work.out, plans, work.command);
 }
 
-std::size_t count_of(const po::variables_map& map,
-                     const ClusterWork& work,
-                     const char* name,
+std::size_t count_of(const po::variables_map& map, const ClusterWork& work, const char* name,
                      std::size_t standard) {
   constexpr std::int64_t most = 1'000'000'000;
   if (map.count(name) == 0) return standard;
   const std::int64_t count = integer(map, work.command, name, 1);
   if (count > most)
-    reject(work.command,
-           fmt::format("--{}", name),
-           map[name].as<std::string>(),
+    reject(work.command, fmt::format("--{}", name), map[name].as<std::string>(),
            fmt::format("<= {}", most));
   return static_cast<std::size_t>(count);
 }
@@ -242,10 +222,8 @@ std::vector<std::string> sbatch_options(const po::variables_map& map) {
 }
 
 /// Leaves no plan behind that can be in no queue.
-SubmittedJobs submitted_or_removed(const fs::path& folder,
-                                   const Plan& plan,
-                                   const SlurmRequest& request,
-                                   const Scripts& scripts) {
+SubmittedJobs submitted_or_removed(const fs::path& folder, const Plan& plan,
+                                   const SlurmRequest& request, const Scripts& scripts) {
   try {
     return submit(folder, plan, request, scripts);
   } catch (const InputError&) {
@@ -269,8 +247,7 @@ void submit_plan(const po::variables_map& map, const ClusterWork& work) {
   Missing missing = missing_of(work, map.count("retry-failed") != 0);
   if (missing.known.empty() && missing.unknown.empty()) {
     std::cout << fmt::format("all {} runs are stored; dpsosp {} writes the tables\n",
-                             missing.stored,
-                             shell_line(work.plain));
+                             missing.stored, shell_line(work.plain));
     return;
   }
   Plan plan{.words = work.plain, .threads = processors};
@@ -283,13 +260,10 @@ void submit_plan(const po::variables_map& map, const ClusterWork& work) {
     runs = pilots_of(missing.unknown);
   }
   const SlurmLimits limits = submits ? slurm_limits(request.sbatch) : SlurmLimits{};
-  const std::size_t tasks =
-      std::min(runs.size(),
-               count_of(map,
-                        work,
-                        "tasks",
-                        plan.pilots ? std::min(runs.size(), limits.tasks.value_or(runs.size()))
-                                    : task_count(runs, processors, request, limits)));
+  const std::size_t tasks = std::min(
+      runs.size(), count_of(map, work, "tasks",
+                            plan.pilots ? std::min(runs.size(), limits.tasks.value_or(runs.size()))
+                                        : task_count(runs, processors, request, limits)));
   require_array(tasks, limits);
   plan.cards = cards_of_runs(runs);
   plan.data = data_of_runs(runs);
@@ -318,15 +292,13 @@ void submit_plan(const po::variables_map& map, const ClusterWork& work) {
   if (!submits) {
     print_what();
     std::cout << fmt::format("tasks: bash {} INDEX, INDEX = 1, …, {}\nthen: bash {}\n",
-                             shell_word(scripts.task.string()),
-                             tasks,
+                             shell_word(scripts.task.string()), tasks,
                              shell_word(scripts.after.string()));
     return;
   }
   const SubmittedJobs jobs = submitted_or_removed(folder, plan, request, scripts);
   print_what();
-  std::cout << fmt::format("submitted: job {} computes, then job {} merges and {}\n",
-                           jobs.array,
+  std::cout << fmt::format("submitted: job {} computes, then job {} merges and {}\n", jobs.array,
                            jobs.after.empty() ? "of unknown number" : jobs.after,
                            plans_again ? "plans the others" : "writes the tables");
 }
@@ -405,8 +377,7 @@ bool on_cluster(const po::variables_map& map, const ClusterWork& work) {
   return false;
 }
 
-void merge_plans(const fs::path& out,
-                 const std::vector<fs::path>& plans,
+void merge_plans(const fs::path& out, const std::vector<fs::path>& plans,
                  const std::string& command) {
   std::vector<fs::path> journals;
   for (const fs::path& plan : plans)

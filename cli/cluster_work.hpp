@@ -36,8 +36,7 @@ bool asks_for_cluster(const boost::program_options::variables_map& map);
 bool on_cluster(const boost::program_options::variables_map& map, const ClusterWork& work);
 
 /// Merges the journals of these plans into OUT/store.sqlite; what is new is said on standard error.
-void merge_plans(const std::filesystem::path& out,
-                 const std::vector<std::filesystem::path>& plans,
+void merge_plans(const std::filesystem::path& out, const std::vector<std::filesystem::path>& plans,
                  const std::string& command);
 
 }  // namespace dpsosp

@@ -85,8 +85,7 @@ const OptionText* option_called(const Description& d, std::string_view word) {
   return nullptr;
 }
 
-std::vector<Named> options_beginning_with(const Description& d,
-                                          std::string_view typed,
+std::vector<Named> options_beginning_with(const Description& d, std::string_view typed,
                                           const std::vector<std::string>& before) {
   std::vector<Named> all;
   for (const OptionGroup& group : d.groups)
@@ -96,8 +95,7 @@ std::vector<Named> options_beginning_with(const Description& d,
   return beginning_with(typed, std::move(all));
 }
 
-std::vector<Named> in_command(const Description& d,
-                              std::vector<std::string> before,
+std::vector<Named> in_command(const Description& d, std::vector<std::string> before,
                               const std::string& typed) {
   const std::size_t equals = typed.find('=');
   if (typed.starts_with("--") && equals != std::string::npos) {
@@ -132,8 +130,8 @@ std::vector<Named> completions(std::vector<std::string> words) {
     all.push_back({"--version", "the version"});
     return beginning_with(typed, std::move(all));
   }
-  const auto command = std::ranges::find(
-      commands(), words.front(), [](const Command& c) { return c.description().name; });
+  const auto command = std::ranges::find(commands(), words.front(),
+                                         [](const Command& c) { return c.description().name; });
   if (command == commands().end()) return {};
   // bash: "--scale", "=", "sm"
   if (typed == "=") typed.clear();
@@ -143,8 +141,7 @@ std::vector<Named> completions(std::vector<std::string> words) {
 
 std::string completion_script(const std::string& shell) {
   return std::string(
-      choose("shell",
-             shell,
+      choose("shell", shell,
              Choices<std::string_view>{
                  {"bash", bash_script}, {"zsh", zsh_script}, {"fish", fish_script}}));
 }

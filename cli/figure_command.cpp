@@ -54,8 +54,8 @@ int figure_command(const Arguments& arguments) {
       fs::exists(file) || file.has_extension() ? file.stem().string() : the_sweep(words.front());
   const fs::path out(map["out"].as<std::string>()), page = out / name / "index.json";
   if (!fs::exists(page))
-    throw InputError(fmt::format(
-        "figure: there is no {}; `dpsosp sweep {}` writes it first", page.string(), words.front()));
+    throw InputError(fmt::format("figure: there is no {}; `dpsosp sweep {}` writes it first",
+                                 page.string(), words.front()));
   std::vector<std::string> draw{page.string()};
   if (words.size() == 2) draw.insert(draw.end(), {"--figure", "figure-" + words[1]});
   if (map.count("to") != 0) draw.insert(draw.end(), {"--to", map["to"].as<std::string>()});

@@ -43,13 +43,8 @@ int info_command(const Arguments& arguments) {
   }
   fmt::print(
       "dpsosp {}\ncompiler {}\nflags {}\ninstruction set {}\nprocessor {}\nEigen {}\nBoost {}\n",
-      p.build.program_version,
-      p.build.compiler,
-      p.build.flags,
-      p.build.instruction_set,
-      p.cpu,
-      eigen,
-      boost);
+      p.build.program_version, p.build.compiler, p.build.flags, p.build.instruction_set, p.cpu,
+      eigen, boost);
   return 0;
 }
 

@@ -86,9 +86,7 @@ std::string facts_text(const PublicFacts& facts) {
     text += fmt::format("{} {:.6g} {}", name, c.value, to_string(c.origin));
     if (c.origin == Origin::proved) text += c.tight() ? " (tight)" : " (loose)";
   }
-  return fmt::format("d = {}, {}\n    {}",
-                     facts.dimension,
-                     to_string(facts.domain),
+  return fmt::format("d = {}, {}\n    {}", facts.dimension, to_string(facts.domain),
                      text.empty() ? "no constants" : text);
 }
 
@@ -109,11 +107,8 @@ json problems() {
     }
     const ProblemNotes notes = family->notes();
     rows.push_back({{"name", entry.name},
-                    {"line",
-                     fmt::format("{}\n    {}; {}",
-                                 family->summary(),
-                                 notes.group,
-                                 facts ? facts_text(*facts) : family->missing())},
+                    {"line", fmt::format("{}\n    {}; {}", family->summary(), notes.group,
+                                         facts ? facts_text(*facts) : family->missing())},
                     {"summary", family->summary()},
                     {"family", notes.group},
                     {"formula", notes.formula},
@@ -156,8 +151,7 @@ std::vector<Job> unique_jobs(const std::vector<Job>& jobs) {
 }
 
 /// The findings from a store's runs; none, and a line on stderr, if runs are missing.
-std::optional<std::vector<Finding>> findings_in(const std::filesystem::path& file,
-                                                Scale scale,
+std::optional<std::vector<Finding>> findings_in(const std::filesystem::path& file, Scale scale,
                                                 const ProgressLine& progress) {
   const Store store(file, Store::Access::read_only);
   Study study{.catalogue = reproductions().catalogue, .scale = scale, .store = &store};
@@ -171,10 +165,7 @@ std::optional<std::vector<Finding>> findings_in(const std::filesystem::path& fil
   progress.say(fmt::format(
       "list: no verdicts: {} lacks {} of the {} runs of the claims at scale {}; dpsosp reproduce "
       "claims computes them",
-      file.string(),
-      jobs.size() - runs.size(),
-      jobs.size(),
-      to_string(scale)));
+      file.string(), jobs.size() - runs.size(), jobs.size(), to_string(scale)));
   return {};
 }
 
@@ -212,11 +203,8 @@ int list_claims(const po::variables_map& map) {
     width = std::max(width, row.at("id").get_ref<const std::string&>().size());
   for (const json& row : rows) {
     const std::string measured = row.value("measured", "");
-    fmt::print("{:<{}}  {:<24}  {}{}\n",
-               row.at("id").get<std::string>(),
-               width,
-               row.at(word).get<std::string>(),
-               row.at("reading").get<std::string>(),
+    fmt::print("{:<{}}  {:<24}  {}{}\n", row.at("id").get<std::string>(), width,
+               row.at(word).get<std::string>(), row.at("reading").get<std::string>(),
                measured.empty() ? "" : " | " + measured);
   }
   return 0;
@@ -243,8 +231,7 @@ const Description& list_description() {
       .name = "list",
       .summary = "algorithms, problems, exhibits, sweeps or claims, one line each",
       .usage = {"algorithms|problems [NAME] [--settings] [--json] [--document FOLDER]",
-                "exhibits|sweeps [NAME] [--json]",
-                "protocol|findings [--document FOLDER]",
+                "exhibits|sweeps [NAME] [--json]", "protocol|findings [--document FOLDER]",
                 "claims [--json] [--out FOLDER [--scale SCALE]]"},
       .examples = {{"dpsosp list algorithms", "keys, titles, papers and claimed rates"},
                    {"dpsosp list problems --settings", "also what --set problem.NAME=VALUE takes"},
@@ -282,8 +269,8 @@ const Description& list_description() {
 
 int list_command(const Arguments& arguments) {
   const auto map = parse_options(list_description(), arguments);
-  const std::vector<std::string> kinds{
-      "algorithms", "problems", "exhibits", "sweeps", "claims", "protocol", "findings"};
+  const std::vector<std::string> kinds{"algorithms", "problems", "exhibits", "sweeps",
+                                       "claims",     "protocol", "findings"};
   const auto given = map.count("what") == 0 ? std::vector<std::string>()
                                             : map["what"].as<std::vector<std::string>>();
   if (given.empty() || given.size() > 2)
@@ -346,10 +333,8 @@ int list_command(const Arguments& arguments) {
     fmt::print("{:<36} {}\n", row.at("name").get<std::string>(), row.at("line").get<std::string>());
     if (map.count("settings") == 0 || !row.contains("settings")) continue;
     for (const json& s : row.at("settings"))
-      fmt::print("    {:<24} {:<16} {:<20} {}\n",
-                 s.at("name").get<std::string>(),
-                 s.at("default").get<std::string>(),
-                 s.at("range").get<std::string>(),
+      fmt::print("    {:<24} {:<16} {:<20} {}\n", s.at("name").get<std::string>(),
+                 s.at("default").get<std::string>(), s.at("range").get<std::string>(),
                  s.at("meaning").get<std::string>());
   }
   return 0;

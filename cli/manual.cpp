@@ -41,8 +41,8 @@ std::string command_section(const Description& d) {
   for (const std::string& form : d.usage)
     out += fmt::format(".PP\n\\fBdpsosp {}\\fR {}\n", d.name, roff(form));
   for (const Example& e : d.examples)
-    out += fmt::format(
-        ".PP\n.RS 4\n.nf\n{}\n.fi\n.RS 4\n{}\n.RE\n.RE\n", roff(e.command), roff(e.does));
+    out += fmt::format(".PP\n.RS 4\n.nf\n{}\n.fi\n.RS 4\n{}\n.RE\n.RE\n", roff(e.command),
+                       roff(e.does));
   for (const OptionGroup& group : d.groups) {
     out += fmt::format(".PP\n\\fI{}\\fR\n", roff(group.subject));
     for (const OptionText& option : group.options) out += option_entry(option);
@@ -66,11 +66,8 @@ std::string markdown_section(const Description& d) {
   for (const OptionGroup& group : d.groups) {
     out += fmt::format("\n| {} | | default |\n|---|---|---|\n", group.subject);
     for (const OptionText& option : group.options)
-      out += fmt::format("| `--{}{}{}` | {}{} | {} |\n",
-                         option.name,
-                         option.value.empty() ? "" : " ",
-                         cell(option.value),
-                         cell(option.meaning),
+      out += fmt::format("| `--{}{}{}` | {}{} | {} |\n", option.name,
+                         option.value.empty() ? "" : " ", cell(option.value), cell(option.meaning),
                          option.repeatable ? "; repeatable" : "",
                          option.standard.empty() ? "" : fmt::format("`{}`", option.standard));
   }

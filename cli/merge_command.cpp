@@ -76,8 +76,8 @@ int merge_command(const Arguments& arguments) {
   Store into(map["into"].as<std::string>());
   Origins origins;
   const auto report = [&](const std::string& what, const MergeReport& merged) {
-    std::cout << fmt::format(
-        "{}: {} runs added, {} already stored\n", what, merged.added, merged.identical);
+    std::cout << fmt::format("{}: {} runs added, {} already stored\n", what, merged.added,
+                             merged.identical);
     origins = merged.origins;
   };
   for (const auto& store : stores)

@@ -59,10 +59,8 @@ std::vector<Named> plant_names() {
   return names;
 }
 
-std::string algorithm_among(std::string_view kind,
-                            std::string_view word,
-                            const std::vector<Named>& names,
-                            std::string_view lists) {
+std::string algorithm_among(std::string_view kind, std::string_view word,
+                            const std::vector<Named>& names, std::string_view lists) {
   if (is_card(word)) return register_program(word);
   try {
     return resolve_name(kind, word, names, lists);

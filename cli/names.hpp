@@ -19,10 +19,8 @@ std::vector<Named> plant_names();
 
 // The full name that a word of the user stands for (resolve_name). \throws InputError
 /// The same of an algorithm among `names`, or the key of the card that the word is the path of.
-std::string algorithm_among(std::string_view kind,
-                            std::string_view word,
-                            const std::vector<Named>& names,
-                            std::string_view lists);
+std::string algorithm_among(std::string_view kind, std::string_view word,
+                            const std::vector<Named>& names, std::string_view lists);
 std::string the_algorithm(std::string_view word);
 std::string the_audited(std::string_view word);
 std::string the_problem(std::string_view word);

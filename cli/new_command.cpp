@@ -144,17 +144,14 @@ struct Kind {
 };
 
 const std::array kinds{
-    Kind{"algorithm",
-         algorithm_drafts,
+    Kind{"algorithm", algorithm_drafts,
          "cmake -S {0} -B {0}/build && cmake --build {0}/build && {0}/build/my-dpsosp check "
          "mine/{0}"},
-    Kind{"problem",
-         problem_drafts,
+    Kind{"problem", problem_drafts,
          "cmake -S {0} -B {0}/build && cmake --build {0}/build && {0}/build/my-dpsosp check {0}"},
     Kind{"program", program_drafts, "dpsosp check {0}.toml"},
     Kind{"sweep", sweep_drafts, "dpsosp sweep {0}.toml --scale smoke"},
-    Kind{"claim",
-         claim_drafts,
+    Kind{"claim", claim_drafts,
          "dpsosp sweep {0}.toml --scale smoke && dpsosp fit {0}.toml --scale smoke"}};
 
 std::vector<Named> kind_names() {

@@ -45,8 +45,7 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 9> kAliases{
   if (!hint.empty())
     throw InputError(fmt::format("unknown option '{}'; did you mean '--{}'?", given, hint));
   const bool sets = std::ranges::find(bare_names, "set") != bare_names.end();
-  throw InputError(fmt::format("unknown option '{}'; `dpsosp {} --help` shows all{}",
-                               given,
+  throw InputError(fmt::format("unknown option '{}'; `dpsosp {} --help` shows all{}", given,
                                description.name,
                                sets ? ", and a setting is given as --set NAME=VALUE" : ""));
 }
@@ -78,8 +77,7 @@ po::variables_map parse_options(const Description& description,
         if (is_word && is_short_option(word)) reject_option(description, word);
       if (is_word && description.words.empty())
         throw InputError(fmt::format("{}: '{}' has no option name before it, expected --name value",
-                                     description.name,
-                                     option.original_tokens.front()));
+                                     description.name, option.original_tokens.front()));
       if (option.unregistered) reject_option(description, "--" + option.string_key);
     }
     po::variables_map map;
@@ -111,11 +109,8 @@ std::map<std::string, std::string> problem_settings(const po::variables_map& map
   return settings;
 }
 
-std::int64_t integer(const boost::program_options::variables_map& map,
-                     std::string_view command,
-                     const char* name,
-                     std::int64_t least,
-                     std::int64_t most) {
+std::int64_t integer(const boost::program_options::variables_map& map, std::string_view command,
+                     const char* name, std::int64_t least, std::int64_t most) {
   const std::string option = fmt::format("--{}", name), text = map[name].as<std::string>();
   const std::string expected = fmt::format("an integer >= {}", least);
   const auto value = parse_whole(command, option, text, expected);
@@ -124,8 +119,7 @@ std::int64_t integer(const boost::program_options::variables_map& map,
   return value;
 }
 
-std::string required(const boost::program_options::variables_map& map,
-                     std::string_view command,
+std::string required(const boost::program_options::variables_map& map, std::string_view command,
                      const char* name) {
   if (map.count(name) == 0)
     throw InputError(
@@ -133,12 +127,10 @@ std::string required(const boost::program_options::variables_map& map,
   return map[name].as<std::string>();
 }
 
-double real(const boost::program_options::variables_map& map,
-            std::string_view command,
-            const char* name,
-            std::string_view expected) {
-  return parse_number<double>(
-      command, fmt::format("--{}", name), required(map, command, name), expected);
+double real(const boost::program_options::variables_map& map, std::string_view command,
+            const char* name, std::string_view expected) {
+  return parse_number<double>(command, fmt::format("--{}", name), required(map, command, name),
+                              expected);
 }
 
 namespace {
@@ -157,11 +149,8 @@ int threads_here(const boost::program_options::variables_map& map, std::string_v
   const int wanted = threads(map, command), most = std::max(64, 4 * processors());
   if (wanted <= most) return wanted;
   std::cerr << fmt::format(
-      "{}: --threads {}: this machine has {} processors; {} threads are used\n",
-      command,
-      wanted,
-      processors(),
-      most);
+      "{}: --threads {}: this machine has {} processors; {} threads are used\n", command, wanted,
+      processors(), most);
   return most;
 }
 

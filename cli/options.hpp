@@ -22,21 +22,16 @@ boost::program_options::variables_map parse_options(const Description& descripti
                                                     const std::vector<std::string>& arguments);
 
 /// The option as an integer from least to most; 1e5 is one. \throws InputError
-std::int64_t integer(const boost::program_options::variables_map& map,
-                     std::string_view command,
-                     const char* name,
-                     std::int64_t least,
+std::int64_t integer(const boost::program_options::variables_map& map, std::string_view command,
+                     const char* name, std::int64_t least,
                      std::int64_t most = std::numeric_limits<std::int64_t>::max());
 
 /// The text of an option that must be given. \throws InputError
-std::string required(const boost::program_options::variables_map& map,
-                     std::string_view command,
+std::string required(const boost::program_options::variables_map& map, std::string_view command,
                      const char* name);
 /// The same as a number. \throws InputError
-double real(const boost::program_options::variables_map& map,
-            std::string_view command,
-            const char* name,
-            std::string_view expected);
+double real(const boost::program_options::variables_map& map, std::string_view command,
+            const char* name, std::string_view expected);
 
 /// `--threads` where it is given, else the number of processors. \throws InputError
 int threads(const boost::program_options::variables_map& map, std::string_view command);

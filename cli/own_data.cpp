@@ -26,8 +26,8 @@ constexpr std::size_t names_shown = 8;
 /// The first names, and how many there are.
 std::string short_list(const std::vector<std::string>& names) {
   if (names.size() <= names_shown) return fmt::format("{}", fmt::join(names, ", "));
-  return fmt::format(
-      "{}, ... ({} columns)", fmt::join(std::span(names).first(names_shown), ", "), names.size());
+  return fmt::format("{}, ... ({} columns)", fmt::join(std::span(names).first(names_shown), ", "),
+                     names.size());
 }
 
 /// "0.12 age - 0.3 income + 0.5".
@@ -35,13 +35,8 @@ std::string score_text(const std::vector<std::string>& names, const OwnGlm::Scor
   std::string text;
   const auto add = [&](double value, std::string_view name) {
     const std::string_view sign = value < 0 ? "-" : text.empty() ? "" : "+";
-    text += fmt::format("{}{}{}{:.4g}{}{}",
-                        text.empty() ? "" : " ",
-                        sign,
-                        text.empty() ? "" : " ",
-                        std::abs(value),
-                        name.empty() ? "" : " ",
-                        name);
+    text += fmt::format("{}{}{}{:.4g}{}{}", text.empty() ? "" : " ", sign, text.empty() ? "" : " ",
+                        std::abs(value), name.empty() ? "" : " ", name);
   };
   for (std::size_t j = 0; j < names.size(); ++j) add(score.weights[j], names[j]);
   if (score.constant != 0) add(score.constant, "");
@@ -59,10 +54,7 @@ json json_of(const OwnGlm::Judgement& j) {
 
 std::string text_of(const OwnGlm::Judgement& j, std::string_view records) {
   return fmt::format("on the {} {}: accuracy {:.4g}, AUC {}; always the same label: {:.4g}",
-                     j.records,
-                     records,
-                     j.accuracy,
-                     j.auc ? fmt::format("{:.4g}", *j.auc) : "-",
+                     j.records, records, j.accuracy, j.auc ? fmt::format("{:.4g}", *j.auc) : "-",
                      j.majority);
 }
 
@@ -85,8 +77,7 @@ InstanceSpec instance_of(const RunSpec& spec, const OwnGlm& table) {
 
 }  // namespace
 
-OwnData::OwnData(std::shared_ptr<const OwnGlm> table,
-                 const InstanceSpec& instance,
+OwnData::OwnData(std::shared_ptr<const OwnGlm> table, const InstanceSpec& instance,
                  std::optional<Vector> point)
     : table_(std::move(table)), instance_(instance), point_(std::move(point)) {}
 
@@ -129,22 +120,19 @@ std::string OwnData::published_text() const {
   const Index rows = table.records.cols();
   std::string taken;
   if (instance_.records < rows)
-    taken = fmt::format(", {} of them here, {}",
-                        instance_.records,
+    taken = fmt::format(", {} of them here, {}", instance_.records,
                         table_->permuted ? "drawn by the data seed" : "the first");
   const std::vector<std::string> names = table_->feature_names();
   std::string text =
       paragraph("data", fmt::format("{}; {} records{}", table.format, rows, taken)) +
       paragraph("", fmt::format("x: {}; y: {}", short_list(names), table_->label_name())) +
       paragraph(
-          "",
-          fmt::format("x is divided by longest = {:g}{}; what is longer then is shortened to 1",
-                      table_->longest,
-                      table_->longest == OwnGlm().longest ? " (the default)" : ""));
+          "", fmt::format("x is divided by longest = {:g}{}; what is longer then is shortened to 1",
+                          table_->longest,
+                          table_->longest == OwnGlm().longest ? " (the default)" : ""));
   if (point_ && names.size() <= names_shown)
-    text += paragraph("score",
-                      fmt::format("{}, of the columns as in the file",
-                                  score_text(names, table_->score_of(*point_))));
+    text += paragraph("score", fmt::format("{}, of the columns as in the file",
+                                           score_text(names, table_->score_of(*point_))));
   return text;
 }
 
@@ -153,8 +141,8 @@ std::string OwnData::seen_text() const {
   constexpr double many = 0.2;
   std::string text = fmt::format("{} of {} records shortened", s.shortened, s.records);
   if (s.shortened > 0)
-    text += fmt::format(
-        ": their median was {:.3g} times longest, the largest {:.3g} times", s.median, s.largest);
+    text += fmt::format(": their median was {:.3g} times longest, the largest {:.3g} times",
+                        s.median, s.largest);
   text = paragraph("not private", text);
   if (point_) {
     const bool all = instance_.records == table_->table().records.cols();
@@ -171,14 +159,11 @@ std::string OwnData::seen_text() const {
                     "(docs/own-data.md) keep more",
                     100 * static_cast<double>(s.shortened) / static_cast<double>(s.records)));
   if (s.labels_cut > 0)
-    text +=
-        paragraph("warning",
-                  fmt::format("{} of {} labels are cut to [{:g}, {:g}]; problem.label_least and "
-                              "problem.label_most widen it, problem.labels = signs takes -1 and 1",
-                              s.labels_cut,
-                              s.records,
-                              table_->loss.label_least,
-                              table_->loss.label_most));
+    text += paragraph(
+        "warning",
+        fmt::format("{} of {} labels are cut to [{:g}, {:g}]; problem.label_least and "
+                    "problem.label_most widen it, problem.labels = signs takes -1 and 1",
+                    s.labels_cut, s.records, table_->loss.label_least, table_->loss.label_most));
   return text;
 }
 
@@ -220,9 +205,7 @@ std::string point_in(const std::string& text, const RunSpec& spec) {
     for (const char* what : {"x", "y", "ranges", "longest", "bias", "loss"})
       if (const json then = own.value(what, json()); then != now[what])
         throw InputError(fmt::format("certify: the point was found with {} = {}, here it is {}",
-                                     what,
-                                     then.dump(),
-                                     now[what].dump()));
+                                     what, then.dump(), now[what].dump()));
   }
   return run["point"].dump();
 }

@@ -17,8 +17,7 @@ namespace dpsosp {
 class OwnData {
  public:
   /// \param point  in R^d; without one, weights and accuracy are left out
-  OwnData(std::shared_ptr<const OwnGlm> table,
-          const InstanceSpec& instance,
+  OwnData(std::shared_ptr<const OwnGlm> table, const InstanceSpec& instance,
           std::optional<Vector> point);
 
   /// Names, sizes, and the point by columns, all of which may be published with the point.

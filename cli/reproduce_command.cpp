@@ -73,15 +73,12 @@ struct Checkable {
 };
 
 /// \throws InputError if the reference lacks an exhibit that is named by its id, or holds none
-Checkable checkable(const std::filesystem::path& reference,
-                    const Catalogue& catalogue,
+Checkable checkable(const std::filesystem::path& reference, const Catalogue& catalogue,
                     const std::vector<std::string>& ids) {
   const std::vector<std::string> folders = reference_exhibits(reference);
   const auto refuse = [&](std::string_view what) {
     throw InputError(fmt::format("reproduce: {} holds no tables of {}, expected some of {}",
-                                 reference.string(),
-                                 what,
-                                 fmt::join(folders, ", ")));
+                                 reference.string(), what, fmt::join(folders, ", ")));
   };
   Checkable c;
   for (const ExhibitEntry* e : chosen_exhibits(catalogue, ids)) {
@@ -96,15 +93,12 @@ Checkable checkable(const std::filesystem::path& reference,
 }
 
 /// Prints a line for each difference, then a summary. \return 1 if anything differs
-int print_check(const std::filesystem::path& reference,
-                const std::filesystem::path& report,
+int print_check(const std::filesystem::path& reference, const std::filesystem::path& report,
                 const Checkable& exhibits) {
   const ReferenceCheck check = check_reference(reference, report, exhibits.held);
   for (const std::string& difference : check.differences) std::cout << difference << '\n';
-  std::cout << fmt::format("{} difference{} from {} in {} tables",
-                           check.differences.size(),
-                           check.differences.size() == 1 ? "" : "s",
-                           reference.string(),
+  std::cout << fmt::format("{} difference{} from {} in {} tables", check.differences.size(),
+                           check.differences.size() == 1 ? "" : "s", reference.string(),
                            check.compared.size());
   if (!exhibits.lacking.empty())
     std::cout << fmt::format("; it holds no tables of {}", fmt::join(exhibits.lacking, ", "));
@@ -118,13 +112,10 @@ int print_plan(const Catalogue& catalogue, const ReproduceOptions& options) {
   std::optional<Store> store;
   if (std::filesystem::exists(file)) store.emplace(file, Store::Access::read_only);
   const auto costs = planned_costs(catalogue, options, store ? &*store : nullptr);
-  std::cout << fmt::format(
-      "{:<28}{:>8}{:>8}{:>12}{:>10}\n", "exhibit", "runs", "stored", "CPU", "disk");
+  std::cout << fmt::format("{:<28}{:>8}{:>8}{:>12}{:>10}\n", "exhibit", "runs", "stored", "CPU",
+                           "disk");
   for (const ExhibitCost& c : costs)
-    std::cout << fmt::format("{:<28}{:>8}{:>8}{:>12}{:>10}\n",
-                             c.exhibit,
-                             c.runs,
-                             c.stored,
+    std::cout << fmt::format("{:<28}{:>8}{:>8}{:>12}{:>10}\n", c.exhibit, c.runs, c.stored,
                              c.cpu_seconds > 0 ? duration_text(c.cpu_seconds) : "-",
                              c.cpu_seconds > 0 ? fmt::format("{:.1f} MB", c.megabytes) : "-");
   std::cout << "A run that several exhibits need counts in each of them, and once in all.\n";
@@ -156,8 +147,8 @@ WriteReport writer(const po::variables_map& map) {
 
 /// Takes the stores from among the names of exhibits.
 std::vector<std::filesystem::path> taken_stores(std::vector<std::string>& names) {
-  const auto first = std::stable_partition(
-      names.begin(), names.end(), [](const std::string& name) { return !is_store(name); });
+  const auto first = std::stable_partition(names.begin(), names.end(),
+                                           [](const std::string& name) { return !is_store(name); });
   std::vector<std::filesystem::path> stores(first, names.end());
   names.erase(first, names.end());
   return stores;
@@ -172,8 +163,7 @@ void note_unfinished(const Reproduced& reproduced) {
   const std::size_t lacking = reproduced.unfinished.size();
   if (lacking == 0) return;
   std::cerr << fmt::format(
-      "report: {} of {} exhibits lack runs; the page has the command that computes each\n",
-      lacking,
+      "report: {} of {} exhibits lack runs; the page has the command that computes each\n", lacking,
       lacking + reproduced.entries.size());
 }
 
@@ -183,10 +173,8 @@ int print_place(const std::filesystem::path& report) {
   return 0;
 }
 
-ClusterWork cluster_work_of(const Catalogue& catalogue,
-                            const ReproduceOptions& o,
-                            const po::variables_map& map,
-                            const Arguments& arguments) {
+ClusterWork cluster_work_of(const Catalogue& catalogue, const ReproduceOptions& o,
+                            const po::variables_map& map, const Arguments& arguments) {
   std::vector<std::string> plain{"reproduce"};
   plain.insert(plain.end(), o.exhibits.begin(), o.exhibits.end());
   plain.insert(plain.end(), {"--scale", std::string(to_string(o.scale)), "--out", o.out.string()});
@@ -312,8 +300,8 @@ int report_command(const Arguments& arguments) {
     if (map.count("quiet") == 0) note_unfinished(r);
     const report::WriteOptions pages = pages_of(map);
     if (map.count("paper") != 0)
-      return report::write_paper(
-          report::site_of(r, reproductions()), map["paper"].as<std::string>(), pages);
+      return report::write_paper(report::site_of(r, reproductions()),
+                                 map["paper"].as<std::string>(), pages);
     return report::write_report(r, reproductions(), pages, o.store.string(), earlier);
   }));
 }

@@ -89,8 +89,7 @@ void warn_of_delta(const RunDescription& d) {
     std::cerr << fmt::format(
         "run: delta = {:g} is above 1/n = {:g}, which allows publishing one record whole; choose "
         "it well below\n",
-        d.delta,
-        1.0 / static_cast<double>(d.records));
+        d.delta, 1.0 / static_cast<double>(d.records));
 }
 
 /// Says that a program might try seeds until it has its run's, and so its noise.
@@ -131,16 +130,13 @@ std::string bytes_text(double bytes) {
 RunFailed out_of_memory(const RunSpec& spec, const std::optional<MemoryNeed>& need) {
   if (!need || need->bytes < 0.1 * need->machine)
     return RunFailed("out of memory; fewer --records or a smaller --dimension need less");
-  return RunFailed(
-      fmt::format("out of memory: {} records of {}{} take about {}, and this machine has {}; {}",
-                  spec.records,
-                  spec.problem,
-                  spec.dimension ? fmt::format(" in dimension {}", *spec.dimension) : "",
-                  bytes_text(need->bytes),
-                  bytes_text(need->machine),
-                  need->can_be_simulated
-                      ? "--set problem.sampling=whole simulates them, or choose fewer --records"
-                      : "fewer --records or a smaller --dimension need less"));
+  return RunFailed(fmt::format(
+      "out of memory: {} records of {}{} take about {}, and this machine has {}; {}", spec.records,
+      spec.problem, spec.dimension ? fmt::format(" in dimension {}", *spec.dimension) : "",
+      bytes_text(need->bytes), bytes_text(need->machine),
+      need->can_be_simulated
+          ? "--set problem.sampling=whole simulates them, or choose fewer --records"
+          : "fewer --records or a smaller --dimension need less"));
 }
 
 /// Where the system would end the program in the middle. \throws RunFailed
@@ -160,14 +156,11 @@ std::string point_of(const std::string& given) {
     throw InputError(
         fmt::format("certify: point = {}, which {}; expected initial, origin, a JSON "
                     "array of numbers, or a file of one",
-                    given,
-                    why));
+                    given, why));
   return read_text(given);
 }
 
-void print(const auto& result,
-           const RunDescription& description,
-           const std::optional<OwnData>& own,
+void print(const auto& result, const RunDescription& description, const std::optional<OwnData>& own,
            bool as_json) {
   if (!as_json) {
     std::cout << text_of(result, description, own);

@@ -79,8 +79,7 @@ void RunProgress::measure(Index t, ConstVectorRef x, const Objective& objective,
   const Index planned = planned_;
   std::string line = fmt::format("{}: step {}", command_, t);
   if (planned > 0)
-    line += fmt::format(" of {} ({:.0f} %)",
-                        planned,
+    line += fmt::format(" of {} ({:.0f} %)", planned,
                         100.0 * static_cast<double>(t) / static_cast<double>(planned));
   line += fmt::format(", gradient norm {}", norm_text(norm));
   line += is_best ? std::string(", the best so far")
@@ -126,11 +125,7 @@ void RunProgress::warn_of_hours(double in_phase) {
   line_.say(fmt::format(
       "{}: {} steps will take about {}, by the first {} in {}; --set steps=N makes fewer, Ctrl-C "
       "ends the run without a result",
-      command_,
-      planned,
-      duration_text(all),
-      steps,
-      duration_text(in_phase)));
+      command_, planned, duration_text(all), steps, duration_text(in_phase)));
 }
 
 }  // namespace dpsosp

@@ -32,19 +32,13 @@ constexpr std::array<std::string_view, 5> row_labels{
 
 Column column_of(std::string head, const Certificate& c) {
   return {std::move(head),
-          {number(c.value),
-           number(c.gradient_norm),
-           number(c.lambda_min),
-           number(c.lambda_min_lower),
-           c.sosp_level ? number(*c.sosp_level) : std::string("-")}};
+          {number(c.value), number(c.gradient_norm), number(c.lambda_min),
+           number(c.lambda_min_lower), c.sosp_level ? number(*c.sosp_level) : std::string("-")}};
 }
 
 Column column_of(std::string head, const TraceRow& row) {
   return {std::move(head),
-          {number(row.value),
-           number(row.gradient_norm),
-           number(row.lambda_min),
-           "-",
+          {number(row.value), number(row.gradient_norm), number(row.lambda_min), "-",
            number(row.sosp_level)}};
 }
 
@@ -88,28 +82,25 @@ std::string title(const RunDescription& d) {
 }
 
 std::string run_text(const AlgorithmResult& r) {
-  std::string text = fmt::format(
-      "{} step{}; ended because {}", r.steps, r.steps == 1 ? "" : "s", reason_of(r.status));
+  std::string text = fmt::format("{} step{}; ended because {}", r.steps, r.steps == 1 ? "" : "s",
+                                 reason_of(r.status));
   std::string_view comma = "; ";
   for (const auto& [name, count] : r.counts)
-    text += fmt::format(
-        "{}{} {}", std::exchange(comma, ", "), count_text(static_cast<double>(count)), name);
+    text += fmt::format("{}{} {}", std::exchange(comma, ", "),
+                        count_text(static_cast<double>(count)), name);
   return paragraph("run", text);
 }
 
 std::string used_text(const RunResult& r, const RunDescription& d) {
   const Used used = used_by(d.algorithm, r);
   return paragraph("used",
-                   fmt::format("clip {}; step size {}; output: {}",
-                               to_text({&used.clips, 1}),
-                               to_text({&used.step_sizes, 1}),
-                               used.output));
+                   fmt::format("clip {}; step size {}; output: {}", to_text({&used.clips, 1}),
+                               to_text({&used.step_sizes, 1}), used.output));
 }
 
 std::string utility_text(const ScheduleResult& s) {
   return paragraph("utility",
-                   fmt::format("{}; {}{}",
-                               to_string(s.utility),
+                   fmt::format("{}; {}{}", to_string(s.utility),
                                s.alpha > 0 ? fmt::format("promised alpha {}", number(s.alpha))
                                            : "no alpha promised",
                                s.note.empty() ? "" : "; " + s.note));
@@ -138,16 +129,9 @@ std::string ledger_text(const LedgerSummary& ledger) {
   std::string out;
   std::string_view head = "ledger";
   for (const LedgerRow& e : ledger.rows)
-    out += fmt::format("{:<{}}{:>{}} x {:<{}}  batch {:<{}}  {}\n",
-                       std::exchange(head, ""),
-                       label_width,
-                       e.count,
-                       queries,
-                       e.query,
-                       names,
-                       e.batch,
-                       batches,
-                       event_text(e));
+    out +=
+        fmt::format("{:<{}}{:>{}} x {:<{}}  batch {:<{}}  {}\n", std::exchange(head, ""),
+                    label_width, e.count, queries, e.query, names, e.batch, batches, event_text(e));
   if (ledger.further > 0)
     out += fmt::format("{:<{}}and {} further kinds\n", head, label_width, ledger.further);
   return out;
@@ -159,28 +143,22 @@ std::string privacy_text(const PrivacyResult& p) {
       fmt::format("{}: {}epsilon {} at delta {}, replace_one: data sets that differ in one record",
                   to_string(p.label),
                   p.label == PrivacyLabel::simulated ? "sums without records. On records: " : "",
-                  number(p.guarantee),
-                  number(p.delta)));
-  out += paragraph("",
-                   fmt::format("spent: epsilon {} ({}) in {} quer{}",
-                               number(p.spent),
-                               p.spent_accountant,
-                               p.queries,
-                               p.queries == 1 ? "y" : "ies"));
+                  number(p.guarantee), number(p.delta)));
+  out += paragraph("", fmt::format("spent: epsilon {} ({}) in {} quer{}", number(p.spent),
+                                   p.spent_accountant, p.queries, p.queries == 1 ? "y" : "ies"));
   if (p.nominal)
     out += paragraph(
         "",
-        fmt::format("nominal epsilon {} {}{}",
-                    number(*p.nominal),
-                    std::isfinite(p.guarantee)
-                        ? "if what nothing enforces holds: that a network's own sums clip each "
-                          "record, that a sampler has converged"
-                        : "while no gradient and no Hessian exceeds its bound",
-                    p.class_relative
-                        ? fmt::format("; epsilon {} at delta {} for data sets of the stated class",
-                                      number(p.class_relative->epsilon),
-                                      number(p.class_relative->delta))
-                        : ""));
+        fmt::format(
+            "nominal epsilon {} {}{}", number(*p.nominal),
+            std::isfinite(p.guarantee)
+                ? "if what nothing enforces holds: that a network's own sums clip each "
+                  "record, that a sampler has converged"
+                : "while no gradient and no Hessian exceeds its bound",
+            p.class_relative
+                ? fmt::format("; epsilon {} at delta {} for data sets of the stated class",
+                              number(p.class_relative->epsilon), number(p.class_relative->delta))
+                : ""));
   return out + ledger_text(p.ledger);
 }
 
@@ -191,8 +169,7 @@ std::string early_end_text(const AlgorithmResult& run, const RunDescription& d) 
   return paragraph("warning",
                    fmt::format("the budget ended the run after {} of {} steps, for which its noise "
                                "was not planned; --noise calibrated fits the noise to them",
-                               run.steps,
-                               steps->second));
+                               run.steps, steps->second));
 }
 
 /// What is worth trying after such a run.
@@ -232,8 +209,7 @@ std::string paragraph(std::string_view label, const std::string& text) {
   return fmt::format("{:<{}}{}\n", label, label_width, wrapped(text, label_width, 100));
 }
 
-std::string text_of(const RunResult& r,
-                    const RunDescription& d,
+std::string text_of(const RunResult& r, const RunDescription& d,
                     const std::optional<OwnData>& own) {
   std::vector<Column> columns{column_of("start", r.start), column_of("output", r.output)};
   if (r.best) columns.push_back(column_of("best iterate", *r.best));
@@ -250,8 +226,7 @@ std::string text_of(const RunResult& r,
       "not private",
       fmt::format("{} of {:.6g} contributions clipped; the certificates are also computed from the "
                   "{} without noise",
-                  log.clipped,
-                  log.contributions,
+                  log.clipped, log.contributions,
                   r.privacy.label == PrivacyLabel::simulated ? "sums" : "records"));
   if (const double share = clipped_share(r).value_or(0); share > most_clipped)
     out += paragraph("warning",
@@ -259,10 +234,10 @@ std::string text_of(const RunResult& r,
                                  "much as the method",
                                  100 * share));
   if (log.unclipped)
-    out += paragraph("",
-                     fmt::format("{} gradients above the nominal bound, the longest {} times it",
-                                 log.unclipped->violations,
-                                 number(log.unclipped->largest_norm_over_nominal)));
+    out +=
+        paragraph("", fmt::format("{} gradients above the nominal bound, the longest {} times it",
+                                  log.unclipped->violations,
+                                  number(log.unclipped->largest_norm_over_nominal)));
   if (own) out += own->seen_text();
   return out + '\n' + paragraph("next", next_step(r, d, own.has_value()));
 }

@@ -15,11 +15,9 @@ namespace dpsosp {
 std::string paragraph(std::string_view label, const std::string& text);
 
 // What the commands print for people; --json prints more.
-std::string text_of(const RunResult& result,
-                    const RunDescription& description,
+std::string text_of(const RunResult& result, const RunDescription& description,
                     const std::optional<OwnData>& own);
-std::string text_of(const Release& release,
-                    const RunDescription& description,
+std::string text_of(const Release& release, const RunDescription& description,
                     const std::optional<OwnData>& own);
 std::string text_of(const Certificate& certificate, const std::optional<OwnData>& own);
 

@@ -38,8 +38,7 @@ std::string attempt_name() {
 }
 
 /// A caller's table that changed since would be computed under the hash of the old one.
-void require_same_data(const std::filesystem::path& folder,
-                       const Plan& plan,
+void require_same_data(const std::filesystem::path& folder, const Plan& plan,
                        const std::vector<Job>& jobs) {
   for (const Job& job : jobs)
     if (const RunDescription* run = job.run();
@@ -47,9 +46,7 @@ void require_same_data(const std::filesystem::path& folder,
       throw InputError(
           fmt::format("shard: {} was planned with other data of {} than are there now; plan again: "
                       "dpsosp {}",
-                      folder.string(),
-                      run->problem,
-                      shell_line(plan.words)));
+                      folder.string(), run->problem, shell_line(plan.words)));
 }
 
 }  // namespace
@@ -78,8 +75,8 @@ int shard_command(const Arguments& arguments) {
     throw InputError("shard: expected a plan and an index, as in dpsosp shard out/plans/0001 7");
   const std::filesystem::path folder = words[0];
   const Plan plan = read_plan(folder);
-  const auto index = parse_number<std::size_t>(
-      "shard", "index", words[1], fmt::format("1 to {}", plan.shards.size()));
+  const auto index = parse_number<std::size_t>("shard", "index", words[1],
+                                               fmt::format("1 to {}", plan.shards.size()));
   require_same_program(folder, plan);
   for (const std::string& card : plan.cards) register_program(card);
   if (!plan.cards.empty()) {
@@ -98,8 +95,7 @@ int shard_command(const Arguments& arguments) {
   const auto journal = start_attempt(folder, plan, index, runs, attempt_name(), notice);
   Progress progress(progress_style(map.count("quiet") != 0));
   try {
-    compute_missing(*journal,
-                    jobs,
+    compute_missing(*journal, jobs,
                     [](const Job& job) { return reproductions().catalogue.compute(job); },
                     {.threads = threads_here(map, "shard"), .progress = &progress});
   } catch (const Interrupted& e) {
@@ -108,14 +104,10 @@ int shard_command(const Arguments& arguments) {
         fmt::format("shard {} of {}: no run ended within the time of the task; plan again with a "
                     "longer one, as "
                     "--sbatch \"--time=24:00:00\"",
-                    index,
-                    folder.string()));
+                    index, folder.string()));
   }
-  std::cout << fmt::format("shard {}: {} runs computed of {}: {}\n",
-                           index,
-                           journal->done(),
-                           runs.size(),
-                           journal->file().string());
+  std::cout << fmt::format("shard {}: {} runs computed of {}: {}\n", index, journal->done(),
+                           runs.size(), journal->file().string());
   return 0;
 }
 

@@ -62,9 +62,7 @@ Sweep sweep_of(const po::variables_map& map, std::string_view command) {
           : read_sweep(file, scale, study.catalogue.exponents);
   if (sweep.parts.empty())
     throw InputError(fmt::format("{}: {} has no part at scale {}, expected another --scale",
-                                 command,
-                                 name,
-                                 to_string(scale)));
+                                 command, name, to_string(scale)));
   return sweep;
 }
 
@@ -152,9 +150,7 @@ void refuse_without_data(const Sweep& sweep, const std::filesystem::path& file) 
     throw InputError(
         fmt::format("sweep: {} of {} runs are not stored, and the file with SHA-256 {}, which they "
                     "need, is not here; put it back",
-                    count,
-                    jobs.size(),
-                    missing));
+                    count, jobs.size(), missing));
 }
 
 /// Says which slopes no run can give.
@@ -167,10 +163,7 @@ void warn_of_few_values(const Sweep& sweep) {
       for (const Axis& axis : part.axes)
         if (!axis.empty() && coordinate(axis.front(), name) && axis.size() < fewest)
           std::cerr << fmt::format("sweep: part {}: {} has {} value{}, and a slope needs {}\n",
-                                   part.name,
-                                   name,
-                                   axis.size(),
-                                   axis.size() == 1 ? "" : "s",
+                                   part.name, name, axis.size(), axis.size() == 1 ? "" : "s",
                                    fewest);
   }
 }
@@ -192,9 +185,7 @@ void warn_of_ends(const Sweep& sweep) {
     std::cerr << fmt::format(
         "sweep: {} of {} settings chosen lie at an end of the space, as {}; a wider space may have "
         "better ones\n",
-        at_end,
-        tuned,
-        first);
+        at_end, tuned, first);
 }
 
 /// Says which arms failed, and how.
@@ -212,11 +203,7 @@ void warn_of_failed(const Runs& runs, const Sweep& sweep) {
       }
       if (failed > 0)
         std::cerr << fmt::format("sweep: part {}: {}: {} of {} runs failed, the first by {}\n",
-                                 part.name,
-                                 sweep.arms[arm].name,
-                                 failed,
-                                 all,
-                                 first);
+                                 part.name, sweep.arms[arm].name, failed, all, first);
     }
 }
 
@@ -240,15 +227,11 @@ void warn_of_large_delta(const std::vector<Job>& jobs) {
   std::cerr << fmt::format(
       "sweep: delta = {:g} is above 1/n at n = {:g}{}, which allows publishing one record whole; "
       "choose it well below\n",
-      delta,
-      n,
-      cells.size() > 1 ? fmt::format(" (and {} more)", cells.size() - 1) : "");
+      delta, n, cells.size() > 1 ? fmt::format(" (and {} more)", cells.size() - 1) : "");
 }
 
 /// \param tuning  how many of the jobs tune
-void print_plan(const Sweep& sweep,
-                const std::vector<Job>& jobs,
-                std::size_t tuning,
+void print_plan(const Sweep& sweep, const std::vector<Job>& jobs, std::size_t tuning,
                 const std::filesystem::path& file) {
   std::size_t cells = 0;
   for (const Part& part : sweep.parts) {
@@ -256,11 +239,8 @@ void print_plan(const Sweep& sweep,
     cells += of_part.size();
     for (const Cell& c : of_part) {
       const auto steps = planned_steps(c.first_run());
-      std::cout << fmt::format("{}: {}, {}: {} runs{}\n",
-                               part.name,
-                               sweep.arms[c.arm].name,
-                               to_text(c.at),
-                               c.runs.size(),
+      std::cout << fmt::format("{}: {}, {}: {} runs{}\n", part.name, sweep.arms[c.arm].name,
+                               to_text(c.at), c.runs.size(),
                                steps ? fmt::format(" of {} steps", *steps) : "");
     }
   }
@@ -273,8 +253,8 @@ void print_plan(const Sweep& sweep,
                              most);
   const std::size_t known = jobs.size() - time.stored - time.unknown;
   if (known > 0)
-    std::cout << fmt::format(
-        "; about {} on one core for {} others", duration_text(time.seconds), known);
+    std::cout << fmt::format("; about {} on one core for {} others", duration_text(time.seconds),
+                             known);
   if (time.unknown > 0)
     std::cout << fmt::format(
         "; the time of {} others is unknown, because no run of the same algorithm and problem is "
@@ -302,16 +282,12 @@ Compute with_place(const Sweep& sweep) {
 }
 
 /// Computes a shard into a journal of its own.
-void compute_shard(const Sweep& sweep,
-                   const std::vector<Job>& jobs,
-                   const Shard& shard,
-                   const std::filesystem::path& folder,
-                   const RunOptions& options) {
+void compute_shard(const Sweep& sweep, const std::vector<Job>& jobs, const Shard& shard,
+                   const std::filesystem::path& folder, const RunOptions& options) {
   Journal::Known known;
   for (const std::filesystem::path& file : journals_in(folder))
     read_journal(
-        file,
-        {},
+        file, {},
         [&](const JournalRow& row) {
           known.insert_or_assign(std::string(row.key),
                                  from_word<RunStatus>(std::string(row.status)));
@@ -320,8 +296,7 @@ void compute_shard(const Sweep& sweep,
   Journal journal(
       folder,
       {.shard = shard.index, .shards = shard.count, .runs = jobs.size(), .found = known.size()},
-      fmt::format("process-{}", ::getpid()),
-      known);
+      fmt::format("process-{}", ::getpid()), known);
   compute_missing(journal, jobs, with_place(sweep), options);
 }
 
@@ -346,20 +321,20 @@ const Description& sweep_description() {
                     "cells, runs and an estimate of the time; computes nothing"},
                    {"dpsosp sweep examples/my-sweep.toml",
                     "tables in out/my-sweep/; the same command continues after a kill"}},
-      .groups =
-          {{"the runs",
-            {scale_option(),
-             {.name = "dry-run",
-              .meaning = "print cells, runs and an estimate of the time; compute nothing"},
-             {.name = "retry-failed", .meaning = "compute failed runs again"},
-             {.name = "shard",
-              .value = "I/K",
-              .meaning = "every K-th run, into a journal; dpsosp merge joins them",
-              .standard = "1/1"},
-             threads_option()}},
-           {"output",
-            {out_option("folder of the store and the tables"), quiet_option(), help_option()}},
-           cluster_options()},
+      .groups = {{"the runs",
+                  {scale_option(),
+                   {.name = "dry-run",
+                    .meaning = "print cells, runs and an estimate of the time; compute nothing"},
+                   {.name = "retry-failed", .meaning = "compute failed runs again"},
+                   {.name = "shard",
+                    .value = "I/K",
+                    .meaning = "every K-th run, into a journal; dpsosp merge joins them",
+                    .standard = "1/1"},
+                   threads_option()}},
+                 {"output",
+                  {out_option("folder of the store and the tables"), quiet_option(),
+                   help_option()}},
+                 cluster_options()},
       .words = "file",
       .word_offers = {.names = sweep_names, .files = true},
       .notes = {"docs/sweeps.md describes the file; dpsosp list sweeps lists the built-in ones."}};
@@ -407,12 +382,10 @@ int sweep_command(const Arguments& arguments) {
   warn_of_large_delta(jobs_of(as_written(sweep)));
   if (asks_for_cluster(map)) {
     if (shard.count > 1) throw InputError("sweep: --shard makes no plan for other processes");
-    const std::vector<std::string> plain{"sweep",
-                                         map["file"].as<std::vector<std::string>>().front(),
-                                         "--scale",
-                                         map["scale"].as<std::string>(),
-                                         "--out",
-                                         out.string()};
+    const std::vector<std::string> plain{
+        "sweep",   map["file"].as<std::vector<std::string>>().front(),
+        "--scale", map["scale"].as<std::string>(),
+        "--out",   out.string()};
     bool tunes = false;
     const ClusterWork work{.command = "sweep",
                            .arguments = arguments,
@@ -436,11 +409,8 @@ int sweep_command(const Arguments& arguments) {
     hide_from_guests(folder);
     const auto store = stored_in(file);
     const Phase phase = next_phase(sweep, store.get());
-    compute_shard(phase.sweep,
-                  of_shard(jobs_of(phase.sweep), shard.index, shard.count),
-                  shard,
-                  folder,
-                  {.threads = at_a_time, .progress = &progress});
+    compute_shard(phase.sweep, of_shard(jobs_of(phase.sweep), shard.index, shard.count), shard,
+                  folder, {.threads = at_a_time, .progress = &progress});
     std::cout << "journals: " << folder.string() << '\n';
     if (phase.tunes)
       std::cout << "these runs tune; after `dpsosp merge`, the same shards compute those that "
@@ -450,9 +420,7 @@ int sweep_command(const Arguments& arguments) {
   ensure_writable_folder(tables);  // before any work
   Store store(file);
   const auto computed = [&](const Sweep& of, bool retry_failed) {
-    return run_jobs(store,
-                    jobs_of(of),
-                    with_place(of),
+    return run_jobs(store, jobs_of(of), with_place(of),
                     {.threads = at_a_time, .retry_failed = retry_failed, .progress = &progress});
   };
   DataFiles files;
@@ -482,8 +450,8 @@ int sweep_command(const Arguments& arguments) {
     std::cout << written.string() << '\n';
   const auto failed = [](const StoredRun& run) { return run.status == RunStatus::failed; };
   if (std::ranges::all_of(runs, failed))
-    throw RunFailed(fmt::format(
-        "all {} runs of the sweep, the first with: {}", runs.size(), runs.front().reason));
+    throw RunFailed(fmt::format("all {} runs of the sweep, the first with: {}", runs.size(),
+                                runs.front().reason));
   return 0;
 }
 
@@ -514,10 +482,8 @@ int fit_command(const Arguments& arguments) {
     if (s.cells.size() >= 3) continue;
     if (const auto other = metric_that_counts(Runs(runs), sweep, s))
       std::cout << fmt::format(
-          "  with metric = \"{}\" {} of {} cells would count, in the same runs\n",
-          other->name,
-          other->counting,
-          other->cells);
+          "  with metric = \"{}\" {} of {} cells would count, in the same runs\n", other->name,
+          other->counting, other->cells);
   }
   return 0;
 }

@@ -57,8 +57,8 @@ class Loss {
   }
   double one(const PoissonGaussianEvent& e) {
     if (adjacency_ == Adjacency::replace_one) return mixtures(e.rate, e.noise_multiplier, 1, -1);
-    return mixtures(
-        e.rate, e.noise_multiplier, pair_ == Pair::from ? 0 : 1, pair_ == Pair::from ? 1 : 0);
+    return mixtures(e.rate, e.noise_multiplier, pair_ == Pair::from ? 0 : 1,
+                    pair_ == Pair::from ? 1 : 0);
   }
   double one(const FixedSizeGaussianEvent& e) {
     switch (pair_) {
@@ -106,22 +106,15 @@ double at_least(std::int64_t passes, int draws, double probability) {
   return boost::math::cdf(boost::math::complement(law, static_cast<double>(passes - 1)));
 }
 
-Finding contradiction(const std::vector<double>& losses,
-                      double epsilon,
-                      double delta,
-                      Stream& stream,
-                      std::string_view whose) {
+Finding contradiction(const std::vector<double>& losses, double epsilon, double delta,
+                      Stream& stream, std::string_view whose) {
   if (!(epsilon >= 0)) return {0.0, fmt::format("{} {}", whose, epsilon)};
   std::int64_t passes = 0;
   for (const double loss : losses) passes += stream.uniform() < -std::expm1(epsilon - loss) ? 1 : 0;
   const int draws = static_cast<int>(losses.size());
   return {at_least(passes, draws, delta),
-          fmt::format("{} {:.4g} at delta {:g}, where {} of {} losses exceed it",
-                      whose,
-                      epsilon,
-                      delta,
-                      passes,
-                      draws)};
+          fmt::format("{} {:.4g} at delta {:g}, where {} of {} losses exceed it", whose, epsilon,
+                      delta, passes, draws)};
 }
 
 class Random {
@@ -197,11 +190,8 @@ std::string named(const std::vector<CountedEvent>& events) {
   return fmt::format("{}", fmt::join(each, ", "));
 }
 
-std::vector<double> losses_of(const std::vector<CountedEvent>& events,
-                              Pair pair,
-                              Adjacency adjacency,
-                              int draws,
-                              Stream& stream) {
+std::vector<double> losses_of(const std::vector<CountedEvent>& events, Pair pair,
+                              Adjacency adjacency, int draws, Stream& stream) {
   Loss loss(pair, adjacency, stream);
   std::vector<double> losses(static_cast<std::size_t>(draws));
   for (double& one : losses) one = loss.of(events);
@@ -223,10 +213,8 @@ std::vector<Pair> pairs_of(const std::vector<CountedEvent>& events, Adjacency ad
 
 }  // namespace
 
-std::optional<double> account_of(std::span<const CountedEvent> events,
-                                 Adjacency adjacency,
-                                 double delta,
-                                 Accountant accountant) {
+std::optional<double> account_of(std::span<const CountedEvent> events, Adjacency adjacency,
+                                 double delta, Accountant accountant) {
   try {
     return epsilon_of(events, adjacency, delta, {.accountant = accountant}).epsilon;
   } catch (const UnsupportedError&) {
@@ -234,8 +222,7 @@ std::optional<double> account_of(std::span<const CountedEvent> events,
   }
 }
 
-std::string complaint_of_accountants(std::uint64_t seed,
-                                     const AccountSizes& sizes,
+std::string complaint_of_accountants(std::uint64_t seed, const AccountSizes& sizes,
                                      const AccountOf& account) {
   Random random(seed);
   std::vector<Finding> findings;
@@ -248,31 +235,22 @@ std::string complaint_of_accountants(std::uint64_t seed,
     for (const Pair pair : pairs_of(events, adjacency)) {
       const std::vector<double> losses =
           losses_of(events, pair, adjacency, sizes.draws, random.stream());
-      for (const Accountant accountant : {Accountant::zcdp,
-                                          Accountant::rdp,
-                                          Accountant::analytic,
-                                          Accountant::pure,
-                                          Accountant::best_of,
-                                          Accountant::tightest})
+      for (const Accountant accountant :
+           {Accountant::zcdp, Accountant::rdp, Accountant::analytic, Accountant::pure,
+            Accountant::best_of, Accountant::tightest})
         for (const double delta : deltas)
           if (const auto epsilon = account(events, adjacency, delta, accountant))
-            findings.push_back(contradiction(losses,
-                                             *epsilon,
-                                             delta,
-                                             random.stream(),
-                                             fmt::format("{} under {}: {} says epsilon",
-                                                         named(events),
-                                                         name_of(adjacency),
-                                                         name_of(accountant))));
+            findings.push_back(
+                contradiction(losses, *epsilon, delta, random.stream(),
+                              fmt::format("{} under {}: {} says epsilon", named(events),
+                                          name_of(adjacency), name_of(accountant))));
     }
   }
   if (findings.empty()) return "no accountant answers";
   return complaint_of(findings);
 }
 
-FilterRule rule_of(const PrivacyBudget& budget,
-                   Calibrator calibrator,
-                   std::optional<double> order,
+FilterRule rule_of(const PrivacyBudget& budget, Calibrator calibrator, std::optional<double> order,
                    double pure_epsilon) {
   return filter_rule(budget, calibrator, order, pure_epsilon);
 }
@@ -286,10 +264,8 @@ bool is_accepted(const FilterRule& rule, const PrivacyBudget& budget) {
   }
 }
 
-std::string complaint_of_filters(std::uint64_t seed,
-                                 const AccountSizes& sizes,
-                                 const RuleOf& rule_for,
-                                 const Accepts& accepts) {
+std::string complaint_of_filters(std::uint64_t seed, const AccountSizes& sizes,
+                                 const RuleOf& rule_for, const Accepts& accepts) {
   constexpr Index records = 12;
   Random random(seed);
   std::vector<Finding> findings;
@@ -344,9 +320,7 @@ std::string complaint_of_filters(std::uint64_t seed,
     for (const Pair pair : pairs_of(spent, Adjacency::replace_one))
       findings.push_back(contradiction(
           losses_of(spent, pair, Adjacency::replace_one, sizes.draws, random.stream()),
-          budget.epsilon,
-          budget.delta,
-          random.stream(),
+          budget.epsilon, budget.delta, random.stream(),
           fmt::format("{}: granted by {} for epsilon", named(spent), to_string(calibrator))));
   }
   if (filled < sizes.compositions / 5)

@@ -24,10 +24,8 @@ std::size_t above(const std::vector<double>& sorted, double threshold) {
   return static_cast<std::size_t>(sorted.end() - std::ranges::upper_bound(sorted, threshold));
 }
 
-ErrorRates rates_at(double threshold,
-                    const std::vector<double>& one,
-                    const std::vector<double>& two,
-                    double confidence) {
+ErrorRates rates_at(double threshold, const std::vector<double>& one,
+                    const std::vector<double>& two, double confidence) {
   const double failure = 0.5 * (1.0 - confidence);
   return {upper_bound(above(two, threshold), two.size(), failure),
           upper_bound(one.size() - above(one, threshold), one.size(), failure)};
@@ -72,8 +70,7 @@ std::vector<Proof> proofs(const ErrorRates& rates) {
 
 }  // namespace
 
-ErrorRates error_rates(std::span<const double> one,
-                       std::span<const double> two,
+ErrorRates error_rates(std::span<const double> one, std::span<const double> two,
                        double confidence) {
   const std::size_t half_one = one.size() / 2, half_two = two.size() / 2;
   const auto train_one = sorted(one.first(half_one)), train_two = sorted(two.first(half_two));
@@ -88,16 +85,15 @@ ErrorRates error_rates(std::span<const double> one,
     best = mu;
     threshold = candidates[k];
   }
-  return rates_at(
-      threshold, sorted(one.subspan(half_one)), sorted(two.subspan(half_two)), confidence);
+  return rates_at(threshold, sorted(one.subspan(half_one)), sorted(two.subspan(half_two)),
+                  confidence);
 }
 
 double gaussian_mu_of(const ErrorRates& rates) {
   if (rates.false_one >= 1 || rates.false_two >= 1) return 0.0;
   const boost::math::normal_distribution<> normal;
-  return std::max(0.0,
-                  boost::math::quantile(boost::math::complement(normal, rates.false_one)) -
-                      boost::math::quantile(normal, rates.false_two));
+  return std::max(0.0, boost::math::quantile(boost::math::complement(normal, rates.false_one)) -
+                           boost::math::quantile(normal, rates.false_two));
 }
 
 double epsilon_of_rates(const ErrorRates& rates, double delta) {

@@ -72,10 +72,7 @@ std::string stray_read(const Transcript& transcript) {
     const auto& [begin, end] = *e.asked.read;
     const std::optional<RecordRange> by = question ? sessions[e.what.session] : paid;
     if (!by || begin < by->begin || end > by->end)
-      return fmt::format("{}: reads records {} to {}, {}",
-                         place_of(transcript, k),
-                         begin,
-                         end - 1,
+      return fmt::format("{}: reads records {} to {}, {}", place_of(transcript, k), begin, end - 1,
                          by ? fmt::format("charges {} to {}", by->begin, by->end - 1)
                             : std::string("charges none"));
   }
@@ -122,9 +119,7 @@ std::string other_sampling(const Transcript& transcript) {
     if (known && !fits)
       return fmt::format(
           "{}: sampling at rate {:.6g} of records {} to {} is charged, another was drawn",
-          place_of(transcript, k),
-          *amplifying_rate(*entry.event),
-          entry.charged.begin,
+          place_of(transcript, k), *amplifying_rate(*entry.event), entry.charged.begin,
           entry.charged.end - 1);
   }
   return {};
@@ -136,8 +131,8 @@ std::string unpaid(const Transcript& transcript, std::int64_t free) {
     if (is_sum(e.what.kind) && e.noisy.size() > 0 && e.what.deviation > 0 && e.charges.empty())
       ++count;
   if (count == free) return {};
-  return fmt::format(
-      "{} answers are not paid for, {} of two equal points or of no vector", count, free);
+  return fmt::format("{} answers are not paid for, {} of two equal points or of no vector", count,
+                     free);
 }
 
 std::string overdrawn(const Ledger& ledger, const FilterRule& rule) {
@@ -162,8 +157,8 @@ std::string overdrawn(const Ledger& ledger, const FilterRule& rule) {
     for (const auto& [record, step] : *account) {
       sum += step;
       if (sum > capacity * (1 + 1e-9))
-        return fmt::format(
-            "record {} is charged {:.9g} of {:.9g} that the filter keeps", record, sum, capacity);
+        return fmt::format("record {} is charged {:.9g} of {:.9g} that the filter keeps", record,
+                           sum, capacity);
     }
   }
   return {};

@@ -25,9 +25,7 @@ struct Verdicts {
   std::size_t audited = 0, falsified = 0, planted = 0, missed = 0, common = 0, broken = 0;
 };
 
-plots::Table algorithms_table(const Runs& runs,
-                              const Study& study,
-                              const AuditJobs& jobs,
+plots::Table algorithms_table(const Runs& runs, const Study& study, const AuditJobs& jobs,
                               Verdicts& verdicts) {
   plots::Table t;
   t.id = "algorithms";
@@ -111,9 +109,7 @@ NoiseNumbers noise_of(const Runs& runs, const Study& study, const AuditJobs::OfA
   return sum;
 }
 
-plots::Table laws_table(const Runs& runs,
-                        const Study& study,
-                        const AuditJobs& jobs,
+plots::Table laws_table(const Runs& runs, const Study& study, const AuditJobs& jobs,
                         Verdicts& verdicts) {
   plots::Table t;
   t.id = "laws";
@@ -177,9 +173,7 @@ plots::Table laws_table(const Runs& runs,
   return t;
 }
 
-plots::Table plants_table(const Runs& runs,
-                          const Study& study,
-                          const AuditJobs& jobs,
+plots::Table plants_table(const Runs& runs, const Study& study, const AuditJobs& jobs,
                           Verdicts& verdicts) {
   plots::Table t;
   t.id = "plants";
@@ -203,11 +197,8 @@ plots::Table plants_table(const Runs& runs,
       const auto count = [](Index number) {
         return number == 0 ? plots::text_cell("–") : plots::count_cell(number);
       };
-      row.cells = {plots::text_cell(found->wrong),
-                   plots::text_cell(found->host),
-                   count(found->pairs),
-                   plots::text_cell(found->property),
-                   count(found->runs)};
+      row.cells = {plots::text_cell(found->wrong), plots::text_cell(found->host),
+                   count(found->pairs), plots::text_cell(found->property), count(found->runs)};
       if (!found->caught) {
         ++verdicts.missed;
         row.cells[2].labels.push_back({"missed", plots::Tone::bad});
@@ -219,9 +210,7 @@ plots::Table plants_table(const Runs& runs,
   return t;
 }
 
-plots::Table common_table(const Runs& runs,
-                          const Study& study,
-                          const AuditJobs& jobs,
+plots::Table common_table(const Runs& runs, const Study& study, const AuditJobs& jobs,
                           Verdicts& verdicts) {
   plots::Table t;
   t.id = "common";
@@ -274,12 +263,8 @@ plots::Exhibit render(const Runs& runs, const Study& study) {
   const bool good = verdicts.falsified == 0 && verdicts.missed == 0 && verdicts.broken == 0;
   e.verdict = {fmt::format("{} of {} claims falsified; {} of {} planted bugs caught; {} of {} "
                            "checks of what all rest on hold",
-                           verdicts.falsified,
-                           verdicts.audited,
-                           verdicts.planted - verdicts.missed,
-                           verdicts.planted,
-                           verdicts.common - verdicts.broken,
-                           verdicts.common),
+                           verdicts.falsified, verdicts.audited, verdicts.planted - verdicts.missed,
+                           verdicts.planted, verdicts.common - verdicts.broken, verdicts.common),
                good ? plots::Tone::good : plots::Tone::bad};
   return e;
 }

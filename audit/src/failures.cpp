@@ -39,8 +39,7 @@ struct Spent {
     if (ledger != other.ledger) return "the ledger has other charges";
     if (left.share != other.left.share || left.pure_share != other.left.pure_share ||
         left.fresh_records != other.left.fresh_records)
-      return fmt::format("{:.6g} of the budget is left, {:.6g} was",
-                         left.share + left.pure_share,
+      return fmt::format("{:.6g} of the budget is left, {:.6g} was", left.share + left.pure_share,
                          other.left.share + other.left.pure_share);
     return {};
   }
@@ -48,18 +47,13 @@ struct Spent {
 
 }  // namespace
 
-std::unique_ptr<Curator> curator_of(const Subject& subject,
-                                    const AnyRecords& records,
+std::unique_ptr<Curator> curator_of(const Subject& subject, const AnyRecords& records,
                                     std::uint64_t seed) {
-  return std::make_unique<Curator>(subject.problem->facts,
-                                   records,
-                                   subject.rule,
+  return std::make_unique<Curator>(subject.problem->facts, records, subject.rule,
                                    StreamKey{.seed = seed, .run = subject.stream});
 }
 
-std::string complaint_of_failures(std::string_view mechanism,
-                                  std::uint64_t seed,
-                                  int most,
+std::string complaint_of_failures(std::string_view mechanism, std::uint64_t seed, int most,
                                   const MakeCurator& make) {
   const Subject subject = fast_subject(mechanism, {8, 1e-6});
   const AnyRecords& own = *subject.problem->records;

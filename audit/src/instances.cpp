@@ -54,18 +54,12 @@ const std::vector<Instance>& every_kind_of_problem() {
 const std::vector<Instance>& further_instances() {
   static const Settings random{{"start", "random"}};
   static const Settings low_rank{{"features", "low_rank"}, {"rank", "3"}};
-  static const Settings long_trees{{"batch_rule", "fixed"},
-                                   {"steps", "40"},
-                                   {"refresh_batch", "100"},
-                                   {"increment_batch", "40"},
-                                   {"drift_threshold", "100"},
-                                   {"escape_threshold", "5"},
-                                   {"escape_steps", "5"},
-                                   {"escapes_per_refresh", "5"},
-                                   {"escape_radius", "2"},
-                                   {"hessian_batch", "100"},
-                                   {"hessian_batch_rate", "10"},
-                                   {"max_leaves", "64"}};
+  static const Settings long_trees{{"batch_rule", "fixed"},      {"steps", "40"},
+                                   {"refresh_batch", "100"},     {"increment_batch", "40"},
+                                   {"drift_threshold", "100"},   {"escape_threshold", "5"},
+                                   {"escape_steps", "5"},        {"escapes_per_refresh", "5"},
+                                   {"escape_radius", "2"},       {"hessian_batch", "100"},
+                                   {"hessian_batch_rate", "10"}, {"max_leaves", "64"}};
   static const Settings lazy = [] {
     Settings settings = long_trees;
     settings["hessian_mode"] = "lazy";
@@ -327,19 +321,16 @@ void set_for_replay(Algorithm& algorithm, const PublicFacts& facts, const std::s
   if (!sampling.empty()) wanted["sampling"] = sampling;
   set(algorithm, wanted);
   if (sampling.empty() && !runs_on(algorithm, facts))
-    set(algorithm,
-        {{"refresh_batch", "7"},
-         {"increment_batch", "2"},
-         {"batch_rate", "1"},
-         {"hessian_batch", "4"},
-         {"hessian_batch_rate", "1"}});
+    set(algorithm, {{"refresh_batch", "7"},
+                    {"increment_batch", "2"},
+                    {"batch_rate", "1"},
+                    {"hessian_batch", "4"},
+                    {"hessian_batch_rate", "1"}});
   if (algorithm.card().key == "arora-2023/tree-spider") set(algorithm, {{"alpha", "0"}});
 }
 
 /// \throws InputError where the algorithm refuses the instance
-Subject replay_subject(const Instance& instance,
-                       const Problems& problems,
-                       Variant variant,
+Subject replay_subject(const Instance& instance, const Problems& problems, Variant variant,
                        const Mode& mode) {
   Subject s;
   s.algorithm = find_algorithm(instance.algorithm);
@@ -357,8 +348,8 @@ Subject replay_subject(const Instance& instance,
   } else if (mode.numbers == Mode::Numbers::overdrawn) {
     set(*s.algorithm, instance.settings);
     s.claimed = PrivacyBudget{budget.epsilon / 4, budget.delta};
-    s.rule = filter_rule(
-        *s.claimed, s.rule.calibrator, s.rule.order, s.rule.pure_capacity / 4, s.rule.delta_extra);
+    s.rule = filter_rule(*s.claimed, s.rule.calibrator, s.rule.order, s.rule.pure_capacity / 4,
+                         s.rule.delta_extra);
   } else {
     set_for_replay(*s.algorithm, facts, mode.sampling);
     set(*s.algorithm, instance.settings);
@@ -371,18 +362,13 @@ Subject replay_subject(const Instance& instance,
   }
   s.algorithm->check(facts);
   s.stream = stream_number(instance.algorithm);
-  s.name = fmt::format("on {} of {} records, {}, {}",
-                       instance.problem,
-                       instance.records,
-                       variant == Variant::printed ? "printed" : "repaired",
-                       mode.name);
+  s.name = fmt::format("on {} of {} records, {}, {}", instance.problem, instance.records,
+                       variant == Variant::printed ? "printed" : "repaired", mode.name);
   return s;
 }
 
 /// \throws InputError where the algorithm refuses the problem
-Subject subject_on(std::string_view key,
-                   std::string_view problem,
-                   const Settings& problem_settings,
+Subject subject_on(std::string_view key, std::string_view problem, const Settings& problem_settings,
                    const std::string& sampling) {
   const Instance instance{std::string(key), std::string(problem), 40, {}, {}, problem_settings};
   const PrivacyBudget budget{4, 1e-6};
@@ -396,19 +382,16 @@ Subject subject_on(std::string_view key,
   if (!sampling.empty()) set(*s.algorithm, {{"sampling", sampling}});
   const auto plan = s.algorithm->plan(facts);
   if (plan.empty())
-    throw InputError(fmt::format(
-        "audit: {} plans no queries, so that its noise for {} is unknown", key, problem));
+    throw InputError(fmt::format("audit: {} plans no queries, so that its noise for {} is unknown",
+                                 key, problem));
   const auto noise = calibrate_common_noise(plan, facts.records, budget, Calibrator::rdp);
   set_noise_of_plan(*s.algorithm, noise.sensitivity_ratio);
   s.algorithm->check(facts);
   s.rule = noise.rule;
   s.claimed = budget;
   s.stream = stream_number(key);
-  s.name = fmt::format("on {} of {} records{}{}",
-                       problem,
-                       instance.records,
-                       sampling.empty() ? "" : ", batches by ",
-                       sampling);
+  s.name = fmt::format("on {} of {} records{}{}", problem, instance.records,
+                       sampling.empty() ? "" : ", batches by ", sampling);
   return s;
 }
 
@@ -428,8 +411,8 @@ Subject fast_subject(const Instance& instance, const PrivacyBudget& most) {
       return q.policy.kind == BatchPolicy::Kind::sample ||
              q.policy.kind == BatchPolicy::Kind::poisson;
     });
-    const auto noise = calibrate_common_noise(
-        plan, facts.records, budget, amplified ? Calibrator::rdp : Calibrator::cks);
+    const auto noise = calibrate_common_noise(plan, facts.records, budget,
+                                              amplified ? Calibrator::rdp : Calibrator::cks);
     set_noise_of_plan(*s.algorithm, noise.sensitivity_ratio);
     if (const auto own_noise = instance.settings.find("noise");
         own_noise != instance.settings.end())
@@ -447,11 +430,8 @@ Subject fast_subject(const Instance& instance, const PrivacyBudget& most) {
 }
 
 /// One that asks, on records of which some are clipped.
-Subject mechanism_subject(std::string_view key,
-                          const MechanismSettings& settings,
-                          const PrivacyBudget& budget,
-                          Index records,
-                          Index dimension) {
+Subject mechanism_subject(std::string_view key, const MechanismSettings& settings,
+                          const PrivacyBudget& budget, Index records, Index dimension) {
   const Instance instance{std::string(key), "glm-logistic", records, dimension};
   Subject s;
   s.algorithm = make_mechanism(key, settings);
@@ -462,11 +442,8 @@ Subject mechanism_subject(std::string_view key,
   s.claimed = budget;
   s.release = asks_release(key);
   s.stream = stream_number(key);
-  s.name = fmt::format("on {} of {} records, batches by {}, {}{}",
-                       instance.problem,
-                       records,
-                       to_string(settings.policy.kind),
-                       to_string(settings.calibrator),
+  s.name = fmt::format("on {} of {} records, batches by {}, {}{}", instance.problem, records,
+                       to_string(settings.policy.kind), to_string(settings.calibrator),
                        settings.pure_share > 0 ? " and a pure account" : "");
   return s;
 }
@@ -517,8 +494,7 @@ RunSpec small_run(std::string_view key) {
   throw InputError(fmt::format("audit: no small instance runs {}", key));
 }
 
-std::vector<Subject> replay_subjects(std::string_view key,
-                                     std::string_view problem,
+std::vector<Subject> replay_subjects(std::string_view key, std::string_view problem,
                                      const Settings& problem_settings) {
   const bool sampled = values_of(find_audited(key)->fields()).contains("sampling");
   std::vector<std::string> ways{""};
@@ -534,12 +510,9 @@ std::vector<Subject> replay_subjects(std::string_view key) {
     const MechanismSize size = mechanism_size(key);
     std::vector<Subject> subjects;
     for (const MechanismSettings& settings : mechanism_settings(key))
-      subjects.push_back(
-          mechanism_subject(key,
-                            settings,
-                            {4, 1e-6},
-                            settings.records > 0 ? settings.records : size.records,
-                            settings.dimension > 0 ? settings.dimension : size.dimension));
+      subjects.push_back(mechanism_subject(
+          key, settings, {4, 1e-6}, settings.records > 0 ? settings.records : size.records,
+          settings.dimension > 0 ? settings.dimension : size.dimension));
     return subjects;
   }
   const auto algorithm = find_algorithm(key);

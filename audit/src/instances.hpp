@@ -20,8 +20,7 @@ std::vector<Subject> replay_subjects(std::string_view algorithm);
 /// The algorithm on a problem that the audit has no instance of, with 40 records and every way of
 /// drawing batches that it offers, in 12 steps. \throws InputError where it refuses the problem,
 /// or has no plan to find its noise by
-std::vector<Subject> replay_subjects(std::string_view algorithm,
-                                     std::string_view problem,
+std::vector<Subject> replay_subjects(std::string_view algorithm, std::string_view problem,
                                      const std::map<std::string, std::string>& problem_settings);
 
 /// A run of a registered algorithm where fast_subject has it, with a budget of 8.

@@ -60,15 +60,11 @@ int version_of(std::string_view algorithm) {
 }  // namespace
 
 std::vector<ProbeEntry> audit_probes() {
-  return {probe_entry<compute_replay>(),
-          probe_entry<compute_statistics>(),
-          probe_entry<compute_plant>(),
-          probe_entry<compute_common>()};
+  return {probe_entry<compute_replay>(), probe_entry<compute_statistics>(),
+          probe_entry<compute_plant>(), probe_entry<compute_common>()};
 }
 
-AuditJobs::OfAlgorithm audit_jobs(std::string_view algorithm,
-                                  const Study& study,
-                                  Index runs,
+AuditJobs::OfAlgorithm audit_jobs(std::string_view algorithm, const Study& study, Index runs,
                                   std::uint32_t seed) {
   const AlgorithmCard card = find_audited(algorithm)->card();
   const Size size = card.is_program() ? size_of_program(study) : size_of(study);
@@ -130,19 +126,15 @@ std::vector<CheckLine> pooled_tails(const NoiseNumbers& all) {
   for (std::size_t k = 0; k < all.beyond.size() && all.count > 0; ++k) {
     const double tail = audit::two_sided(NormalLaw::limits[k]);
     const double p = audit::two_sided_binomial(all.beyond[k], all.count, tail);
-    lines.push_back(
-        {fmt::format("of {} numbers of noise, {} are beyond {} deviations",
-                     all.count,
-                     all.beyond[k],
-                     NormalLaw::limits[k]),
-         p >= audit::false_alarm,
-         fmt::format(
-             "{:.4g} expected, probability {:.2g}", tail * static_cast<double>(all.count), p)});
+    lines.push_back({fmt::format("of {} numbers of noise, {} are beyond {} deviations", all.count,
+                                 all.beyond[k], NormalLaw::limits[k]),
+                     p >= audit::false_alarm,
+                     fmt::format("{:.4g} expected, probability {:.2g}",
+                                 tail * static_cast<double>(all.count), p)});
   }
   const audit::Finding extremes = audit::coincidence_of_extremes(all.extremes);
   lines.push_back({fmt::format("numbers beyond {} deviations differ", NormalLaw::extreme),
-                   extremes.p >= audit::false_alarm,
-                   extremes.what});
+                   extremes.p >= audit::false_alarm, extremes.what});
   return lines;
 }
 

@@ -125,11 +125,8 @@ void Distances::test(const std::string& of, std::vector<Finding>& findings) cons
   const Sum& sum = sums.at(worst.which());
   findings.push_back({worst.among(distances),
                       fmt::format("correlation {:.4g} of {} at distance {} of {}, {} pairs",
-                                  sum.products / static_cast<double>(sum.pairs),
-                                  of,
-                                  worst.which(),
-                                  distances,
-                                  sum.pairs)});
+                                  sum.products / static_cast<double>(sum.pairs), of, worst.which(),
+                                  distances, sum.pairs)});
 }
 
 void Spectrum::add(const std::vector<double>& series) {
@@ -161,10 +158,7 @@ void Spectrum::test(const std::string& of, std::vector<Finding>& findings) const
   const auto k = static_cast<std::size_t>(worst.which());
   findings.push_back({worst.among(bands),
                       fmt::format("power {:.4g} of {} at frequencies {} to {} of 128",
-                                  power_[k] / static_cast<double>(degrees_[k]),
-                                  of,
-                                  k,
-                                  k + 1)});
+                                  power_[k] / static_cast<double>(degrees_[k]), of, k, k + 1)});
 }
 
 Vector Coordinates::folded(ConstVectorRef draw) {
@@ -220,8 +214,7 @@ void Coordinates::test(const std::string& of, std::vector<Finding>& findings) co
   const auto n = static_cast<double>(draws_);
   findings.push_back(
       {two_sided_chi_squared(sum_.squaredNorm() / n, sum_.size()),
-       fmt::format("the means of all coordinates of {} have {:.4g} of their variance",
-                   of,
+       fmt::format("the means of all coordinates of {} have {:.4g} of their variance", of,
                    sum_.squaredNorm() / n / static_cast<double>(sum_.size()))});
   test_pairs(of, findings);
   test_eigenvalues(of, findings);
@@ -256,23 +249,14 @@ void Coordinates::test_pairs(const std::string& of, std::vector<Finding>& findin
   for (const auto& [square, pair] : {std::pair(least, of_least), {most, of_most}})
     findings.push_back(
         {std::min(1.0, static_cast<double>(combinations) * two_sided_chi_squared(square, draws_)),
-         fmt::format("variance {:.4g} of coordinates {} and {} of {}, over {} draws",
-                     square / n,
-                     pair.first,
-                     pair.second,
-                     of,
-                     draws_)});
+         fmt::format("variance {:.4g} of coordinates {} and {} of {}, over {} draws", square / n,
+                     pair.first, pair.second, of, draws_)});
   if (d > 1)
     findings.push_back(
-        {std::min(
-             1.0,
-             0.5 * static_cast<double>(d * (d - 1)) * probability_of_products(product / n, draws_)),
+        {std::min(1.0, 0.5 * static_cast<double>(d * (d - 1)) *
+                           probability_of_products(product / n, draws_)),
          fmt::format("correlation {:.4g} of coordinates {} and {} of {}, over {} draws",
-                     product / n,
-                     of_product.first,
-                     of_product.second,
-                     of,
-                     draws_)});
+                     product / n, of_product.first, of_product.second, of, draws_)});
   if (successions_ == 0) return;
   Worst worst;
   for (Index after = 0; after < d; ++after)
@@ -289,11 +273,8 @@ void Coordinates::test_pairs(const std::string& of, std::vector<Finding>& findin
   findings.push_back(
       {worst.among(d * d),
        fmt::format("correlation {:.4g} of coordinate {} of {} with {} of the next draw, {} pairs",
-                   successive_(before, after) / static_cast<double>(successions_),
-                   before,
-                   of,
-                   after,
-                   successions_)});
+                   successive_(before, after) / static_cast<double>(successions_), before, of,
+                   after, successions_)});
 }
 
 // The singular values of n draws of d numbers lie between √n − √d − t and √n + √d + t but with
@@ -312,12 +293,8 @@ void Coordinates::test_eigenvalues(const std::string& of, std::vector<Finding>& 
   for (const auto& [value, p] :
        {std::pair(least, beyond(middle - width - least)), {most, beyond(most - middle - width)}})
     findings.push_back(
-        {p,
-         fmt::format("variance {:.4g} in one direction of {}, over {} draws of {} numbers",
-                     value * value / n,
-                     of,
-                     draws_,
-                     d)});
+        {p, fmt::format("variance {:.4g} in one direction of {}, over {} draws of {} numbers",
+                        value * value / n, of, draws_, d)});
   double log_determinant = 0;
   for (const double value : eigenvalues) log_determinant += std::log(std::max(value, 1e-300));
   const double least_half = 0.5 * static_cast<double>(draws_ - d + 1);
@@ -336,10 +313,7 @@ void Coordinates::test_eigenvalues(const std::string& of, std::vector<Finding>& 
   }
   findings.push_back({std::min(1.0, 2 * std::exp(-rate)),
                       fmt::format("log determinant {:.6g} of {}, over {} draws of {} numbers",
-                                  log_determinant,
-                                  of,
-                                  draws_,
-                                  d)});
+                                  log_determinant, of, draws_, d)});
 }
 
 void Coordinates::test_directions(const std::string& of, std::vector<Finding>& findings) const {
@@ -370,12 +344,11 @@ void Coordinates::test_directions(const std::string& of, std::vector<Finding>& f
     worst.see(two_sided_chi_squared(squares[k], draws_), k);
   }
   const auto k = static_cast<Index>(worst.which());
-  findings.push_back({worst.among(tried),
-                      fmt::format("variance {:.4g} along {} of {}, over {} draws",
-                                  squares[k] / static_cast<double>(draws_),
-                                  k == 0 ? "the sum" : fmt::format("direction {}", k),
-                                  of,
-                                  draws_)});
+  findings.push_back(
+      {worst.among(tried),
+       fmt::format("variance {:.4g} along {} of {}, over {} draws",
+                   squares[k] / static_cast<double>(draws_),
+                   k == 0 ? "the sum" : fmt::format("direction {}", k), of, draws_)});
 }
 
 void JointLaw::begin_run() {
@@ -437,12 +410,11 @@ void JointLaw::test(std::vector<Finding>& findings) const {
   algorithm_.test("the algorithm's own numbers with the noise", findings);
   spectrum_.test("the noise of runs", findings);
   for (const auto& [sources, distances] : sources_)
-    distances.test(
-        sources.first == sources.second
-            ? fmt::format("the noise of source {} with itself", sources.first)
-            : fmt::format(
-                  "the noise of source {} with that of source {}", sources.first, sources.second),
-        findings);
+    distances.test(sources.first == sources.second
+                       ? fmt::format("the noise of source {} with itself", sources.first)
+                       : fmt::format("the noise of source {} with that of source {}", sources.first,
+                                     sources.second),
+                   findings);
   for (const auto& [kind, coordinates] : coordinates_)
     coordinates.test(fmt::format("{} of {} numbers", kind.first, kind.second), findings);
 }

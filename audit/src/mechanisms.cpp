@@ -52,10 +52,7 @@ class Asker {
         return;
       default:
         return curator.gradient_combination(
-            stream_.uniform(),
-            Point(x),
-            Point(y),
-            batch,
+            stream_.uniform(), Point(x), Point(y), batch,
             {.limit = query.limit, .difference_limit = stream_.uniform(), .noise = query.noise},
             out_);
     }
@@ -78,8 +75,8 @@ class Asker {
         return;
       }
       case 1:
-        return curator_.hessian_product(
-            Point(x), v, draw(), {.limit = limit, .noise = some_noise()}, out_);
+        return curator_.hessian_product(Point(x), v, draw(),
+                                        {.limit = limit, .noise = some_noise()}, out_);
       default: {
         if (hessians_.groups() == 0 || stream_.below(4) == 0)
           hessians_.refresh(Point(x), draw(), limit);
@@ -108,8 +105,7 @@ class Asker {
   void session(double epsilon) {
     const Vector x = point();
     if (stream_.below(2) == 0) {
-      StationarityTest test(curator_,
-                            draw(),
+      StationarityTest test(curator_, draw(),
                             {.epsilon = epsilon,
                              .gradient_scale = 1.0,
                              .curvature_scale = 1.0,
@@ -121,8 +117,8 @@ class Asker {
         if (note(test.accepts(point()))) return expect_end([&] { test.accepts(last_point_); });
     } else {
       constexpr double reach = 0.5;
-      LineSearch search(
-          curator_, draw(), x, {.epsilon = epsilon, .loss_limit = 1.0, .reach = reach});
+      LineSearch search(curator_, draw(), x,
+                        {.epsilon = epsilon, .loss_limit = 1.0, .reach = reach});
       const double improbable = 40 * search.sensitivity() / epsilon;
       from_another_thread([&] { search.decreases(x, improbable); });
       for (int k = 0; k < questions_of_session; ++k)
@@ -133,8 +129,7 @@ class Asker {
 
   /// One question of two scalars, each with noise of its own.
   void scalars(double epsilon) {
-    note(StationarityTest(curator_,
-                          draw(),
+    note(StationarityTest(curator_, draw(),
                           {.epsilon = epsilon / std::numbers::sqrt2,
                            .gradient_scale = 1.0,
                            .curvature_scale = 1.0,
@@ -173,8 +168,7 @@ class Asker {
     const Domain domain =
         stream_.below(2) == 0 ? Domain::ball(radius) : Domain::box(radius / std::sqrt(double(d_)));
     const double range = std::min(0.5 * epsilon * size(), most_range);
-    GibbsSampler(curator_,
-                 draw(),
+    GibbsSampler(curator_, draw(),
                  {.inverse_temperature = range / (2 * radius), .lipschitz = 1.0, .domain = domain})
         .sample(out_);
   }
@@ -439,9 +433,7 @@ class Mechanism final : public Algorithm {
   const AlgorithmCard& card() const override { return card_; }
   Fields fields() override { return {}; }
   void set_variant(Variant) override {}
-  Scheduled schedule(Schedule,
-                     const PublicFacts& facts,
-                     const PrivacyBudget& budget,
+  Scheduled schedule(Schedule, const PublicFacts& facts, const PrivacyBudget& budget,
                      Calibrator) override {
     const double pure = settings_.pure_share * budget.epsilon;
     if (question_.pure) {

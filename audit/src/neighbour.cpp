@@ -50,10 +50,8 @@ bool is_secret(const BatchPolicy& policy) {
 
 }  // namespace
 
-Neighbour::Neighbour(const AnyRecords& rest,
-                     Index place,
-                     std::shared_ptr<const AnyRecords> stand_in,
-                     Membership membership)
+Neighbour::Neighbour(const AnyRecords& rest, Index place,
+                     std::shared_ptr<const AnyRecords> stand_in, Membership membership)
     : rest_(&rest), place_(place), stand_in_(std::move(stand_in)), membership_(membership) {}
 
 Asked Neighbour::take_asked() const {
@@ -103,9 +101,7 @@ bool Neighbour::choose(const BatchView& batch, std::vector<Index>& others) const
   return false;
 }
 
-ClipReport Neighbour::add(const Summand& summand,
-                          const BatchView& batch,
-                          double limit,
+ClipReport Neighbour::add(const Summand& summand, const BatchView& batch, double limit,
                           VectorRef out) const {
   if (summand.kind != Summand::Kind::hessian_product || log_->charged) note_read(batch);
   // An empty list may have no address, by which a view knows it.
@@ -143,11 +139,9 @@ ClipReport Neighbour::add(const Summand& summand,
 
 std::unique_ptr<const AnyRecords> Neighbour::projected(const Matrix& map, double cap) const {
   auto rest = rest_->projected(map, cap);
-  auto view =
-      std::make_unique<Neighbour>(*rest,
-                                  place_,
-                                  std::shared_ptr<const AnyRecords>(stand_in_->projected(map, cap)),
-                                  membership_);
+  auto view = std::make_unique<Neighbour>(
+      *rest, place_, std::shared_ptr<const AnyRecords>(stand_in_->projected(map, cap)),
+      membership_);
   view->owned_ = std::move(rest);
   view->log_ = log_;
   return view;

@@ -33,9 +33,7 @@ struct Asked {
 class Neighbour final : public UncheckedRecords {
  public:
   /// \param rest  outlives it; its record at `place` is not used
-  Neighbour(const AnyRecords& rest,
-            Index place,
-            std::shared_ptr<const AnyRecords> stand_in,
+  Neighbour(const AnyRecords& rest, Index place, std::shared_ptr<const AnyRecords> stand_in,
             Membership membership = Membership::as_drawn);
 
   /// The first question since the last call; a record that is not finite makes the curator ask
@@ -55,9 +53,7 @@ class Neighbour final : public UncheckedRecords {
   bool separable() const override { return rest_->separable(); }
   bool has_second_order() const override { return rest_->has_second_order(); }
   Index hessian_rank() const override { return rest_->hessian_rank(); }
-  ClipReport add(const Summand& summand,
-                 const BatchView& batch,
-                 double limit,
+  ClipReport add(const Summand& summand, const BatchView& batch, double limit,
                  VectorRef out) const override;
   std::unique_ptr<const AnyRecords> projected(const Matrix& map, double cap) const override;
 

@@ -90,9 +90,7 @@ void NoiseCheck::see_number(double z, NormalLaw& of_query) {
       2 * resolution * std::sqrt(2 / std::numbers::pi) * static_cast<double>(by_size_.size());
 }
 
-void NoiseCheck::see_draw(Vector standard,
-                          const Query& query,
-                          const Exchange& e,
+void NoiseCheck::see_draw(Vector standard, const Query& query, const Exchange& e,
                           const std::string& place) {
   const Index size = standard.size();
   NormalLaw& of_query = queries_[query];
@@ -100,8 +98,7 @@ void NoiseCheck::see_draw(Vector standard,
   const bool digits = e.what.kind == Kind::vector && !e.what.exact;
   for (Index i = 0; digits && i < size; ++i)
     if (std::abs(e.answer[i]) <= 100 * e.what.deviation) on_grid_.add(standard[i]);
-  joint_.add(std::string(name_of(e.what.kind)),
-             fmt::format("{} of {:x}", query.name, e.what.path),
+  joint_.add(std::string(name_of(e.what.kind)), fmt::format("{} of {:x}", query.name, e.what.path),
              standard);
   expect_new(standard, place);
   for (Index i = 0; size > 1 && i < std::min(size, most_entries); ++i) entries_[i].add(standard[i]);
@@ -164,10 +161,8 @@ void NoiseCheck::see(const Transcript& transcript, Stream algorithm) {
         see_draw(noise / e.what.deviation, query, e, place);
         break;
       default:
-        see_draw(Vector::Constant(1, normal_score_of_laplace(noise[0] / e.what.deviation)),
-                 query,
-                 e,
-                 place);
+        see_draw(Vector::Constant(1, normal_score_of_laplace(noise[0] / e.what.deviation)), query,
+                 e, place);
         break;
     }
   }
@@ -195,8 +190,7 @@ std::string NoiseCheck::complaint() const {
                             boost::math::poisson_distribution<>(shared_expected_),
                             static_cast<double>(shared_ - 1))),
                         fmt::format("{} numbers are of the algorithm's own stream, {:.3g} expected",
-                                    shared_,
-                                    shared_expected_)});
+                                    shared_, shared_expected_)});
   return complaint_of(findings);
 }
 
@@ -204,9 +198,7 @@ std::string NoiseCheck::summary() const {
   if (all_.count() == 0) return "no additive noise";
   const auto n = static_cast<double>(all_.count());
   return fmt::format("variance {:.4f} of what is charged over {} numbers, {} beyond 4 deviations",
-                     all_.squares() / n,
-                     all_.count(),
-                     all_.beyond(1));
+                     all_.squares() / n, all_.count(), all_.beyond(1));
 }
 
 NoiseNumbers NoiseCheck::numbers() const {
@@ -253,8 +245,7 @@ std::string ChoiceCheck::complaint() const {
 
 std::string ChoiceCheck::summary() const {
   if (choices_ == 0) return "no choices among candidates";
-  return fmt::format("{} choices, variance {:.4f} of their normal scores",
-                     choices_,
+  return fmt::format("{} choices, variance {:.4f} of their normal scores", choices_,
                      law_.squares() / static_cast<double>(choices_));
 }
 
@@ -299,10 +290,8 @@ void BatchCheck::see(const Transcript& transcript) {
     const Index size = std::ssize(members);
     const bool fixed = entry.policy.kind == BatchPolicy::Kind::sample;
     if (fixed && size != entry.policy.size && complaint_.empty())
-      complaint_ = fmt::format("{}: a sample of {} where {} is charged",
-                               place_of(transcript, k),
-                               size,
-                               entry.policy.size);
+      complaint_ = fmt::format("{}: a sample of {} where {} is charged", place_of(transcript, k),
+                               size, entry.policy.size);
     // Batches that answer one query alone, or one batch would count twice.
     if (!entry.event) continue;
     const bool coins = std::holds_alternative<PoissonGaussianEvent>(*entry.event);
@@ -310,8 +299,8 @@ void BatchCheck::see(const Transcript& transcript) {
     const auto n = static_cast<double>(entry.charged.end - entry.charged.begin);
     const double q = entry.policy.rate;
     if (coins && q >= 1) continue;
-    const Sampling sampling{
-        fixed ? entry.policy.size : 0, coins ? q : 0.0, entry.charged.begin, entry.charged.end};
+    const Sampling sampling{fixed ? entry.policy.size : 0, coins ? q : 0.0, entry.charged.begin,
+                            entry.charged.end};
     run[sampling].add(members, sampling);
     over_runs_[sampling].add(members, sampling);
     ++drawn_;
@@ -364,13 +353,8 @@ Finding BatchCheck::law_of_sizes() const {
       const double probability = std::min(1.0, up_to - below);
       const double p = two_sided_binomial(inside, total, probability);
       if (p < least.p)
-        least = {p,
-                 fmt::format("{} of {} Poisson batches have {} to {} members, {:.4g} expected",
-                             inside,
-                             total,
-                             from,
-                             to,
-                             probability * static_cast<double>(total))};
+        least = {p, fmt::format("{} of {} Poisson batches have {} to {} members, {:.4g} expected",
+                                inside, total, from, to, probability * static_cast<double>(total))};
       below = up_to;
       from = to + 1;
     }
@@ -388,8 +372,7 @@ std::vector<Finding> BatchCheck::findings() const {
   for (const auto& [sampling, appearances] : over_runs_) over_runs.add(appearances, sampling);
   std::vector<Finding> findings{
       {two_sided_squares(squares_of_sizes_.sum, squares_of_sizes_.mean, squares_of_sizes_.variance),
-       fmt::format("sizes of {} Poisson batches have {:.4g} of their variance",
-                   batches_,
+       fmt::format("sizes of {} Poisson batches have {:.4g} of their variance", batches_,
                    squares_of_sizes_.sum / std::max(1.0, squares_of_sizes_.mean))}};
   const auto deviation = [&](const Deviation& off, std::string_view what) {
     if (off.variance > 0)
@@ -404,8 +387,7 @@ std::vector<Finding> BatchCheck::findings() const {
       findings.push_back({two_sided_squares(squares.sum, squares.mean, squares.variance),
                           fmt::format("records appear unevenly in the secret batches of {}, {:.4g} "
                                       "of the variance",
-                                      where,
-                                      squares.sum / squares.mean)});
+                                      where, squares.sum / squares.mean)});
   };
   unevenness(within_runs_, "a run");
   unevenness(over_runs, "all runs");
@@ -414,8 +396,7 @@ std::vector<Finding> BatchCheck::findings() const {
 
 std::string BatchCheck::summary() const {
   if (drawn_ == 0) return "no batches that are charged as sampled";
-  return fmt::format("{} batches; appearances of records have {:.3f} of their variance",
-                     drawn_,
+  return fmt::format("{} batches; appearances of records have {:.3f} of their variance", drawn_,
                      within_runs_.sum / std::max(1.0, within_runs_.mean));
 }
 

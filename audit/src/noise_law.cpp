@@ -133,9 +133,8 @@ double two_sided_squares(double value, double mean, double variance) {
     return two_sided((std::cbrt(value / degrees) - 1.0 + k) / std::sqrt(k));
   }
   const boost::math::chi_squared_distribution<> law(degrees);
-  return std::min(1.0,
-                  2.0 * std::min(boost::math::cdf(law, value),
-                                 boost::math::cdf(boost::math::complement(law, value))));
+  return std::min(1.0, 2.0 * std::min(boost::math::cdf(law, value),
+                                      boost::math::cdf(boost::math::complement(law, value))));
 }
 
 double two_sided_binomial(std::int64_t count, std::int64_t trials, double probability) {
@@ -148,10 +147,9 @@ double two_sided_binomial(std::int64_t count, std::int64_t trials, double probab
 
 double crowding(std::int64_t count, double trials, double most_likely) {
   // A union over which number is first: the others fall into its place.
-  return std::min(
-      1.0,
-      std::exp(std::log(trials) + static_cast<double>(count - 1) * std::log(trials * most_likely) -
-               std::lgamma(static_cast<double>(count))));
+  return std::min(1.0, std::exp(std::log(trials) +
+                                static_cast<double>(count - 1) * std::log(trials * most_likely) -
+                                std::lgamma(static_cast<double>(count))));
 }
 
 double probability_of_products(double mean, std::int64_t n) {
@@ -207,10 +205,7 @@ void NormalLaw::test(const std::string& of, std::vector<Finding>& findings) cons
       {two_sided_chi_squared(squares_, count_), per_number("variance", squares_ / n, count_, of)});
   findings.push_back({of_fourth_power().two_sided(fourth_ / n, count_),
                       fmt::format("fourth moment {:.4g} for {:.4g} over {} numbers of {}",
-                                  fourth_ / n,
-                                  mean_fourth_power(),
-                                  count_,
-                                  of)});
+                                  fourth_ / n, mean_fourth_power(), count_, of)});
   double below = 0, distance = 0;
   for (std::size_t k = 0; k < cells; ++k) {
     below += static_cast<double>(in_cell_[k]);
@@ -220,18 +215,13 @@ void NormalLaw::test(const std::string& of, std::vector<Finding>& findings) cons
                       per_number("distance of distributions", distance, count_, of)});
   const auto [least, most] = std::ranges::minmax_element(in_cell_);
   for (const auto* cell : {least, most})
-    findings.push_back(
-        {std::min(1.0, cells * two_sided_binomial(*cell, count_, 1.0 / cells)),
-         fmt::format(
-             "{} of {} numbers of {} in a cell of probability 1/{}", *cell, count_, of, cells)});
+    findings.push_back({std::min(1.0, cells * two_sided_binomial(*cell, count_, 1.0 / cells)),
+                        fmt::format("{} of {} numbers of {} in a cell of probability 1/{}", *cell,
+                                    count_, of, cells)});
   for (std::size_t k = 0; k < limits.size(); ++k)
     findings.push_back({two_sided_binomial(beyond_[k], count_, two_sided(limits[k])),
                         fmt::format("{} of {} numbers of {} beyond {} deviations, {:.4g} expected",
-                                    beyond_[k],
-                                    count_,
-                                    of,
-                                    limits[k],
-                                    n * two_sided(limits[k]))});
+                                    beyond_[k], count_, of, limits[k], n * two_sided(limits[k]))});
   const double all_less = n * std::log1p(-two_sided(largest_));
   findings.push_back({std::min(1.0, 2 * std::min(std::exp(all_less), -std::expm1(all_less))),
                       per_number("largest", largest_, count_, of)});
@@ -239,10 +229,9 @@ void NormalLaw::test(const std::string& of, std::vector<Finding>& findings) cons
 
 void Products::test(const std::string& of, std::vector<Finding>& findings) const {
   if (pairs_ == 0) return;
-  findings.push_back(
-      {probability_of_sum(sum_, squares_),
-       fmt::format(
-           "correlation {:.4g} of {}, {} pairs", sum_ / static_cast<double>(pairs_), of, pairs_)});
+  findings.push_back({probability_of_sum(sum_, squares_),
+                      fmt::format("correlation {:.4g} of {}, {} pairs",
+                                  sum_ / static_cast<double>(pairs_), of, pairs_)});
 }
 
 void Coincidences::add(double z) {
@@ -280,11 +269,7 @@ void Coincidences::test(const std::string& of, std::vector<Finding>& findings) c
         {boost::math::cdf(boost::math::complement(law, static_cast<double>(pairs - 1))),
          fmt::format("{} pairs of {} numbers of {} coincide to {:.0e}, {:.3g} "
                      "expected",
-                     pairs,
-                     seen_.size(),
-                     of,
-                     resolution_,
-                     expected)});
+                     pairs, seen_.size(), of, resolution_, expected)});
 }
 
 // Beyond a the density of |z| is f(t) ≤ (a + 1/a) exp((a² − t²)/2), so ∫ f² ≤ (a + 1/a)²/(2a).

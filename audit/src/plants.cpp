@@ -45,9 +45,7 @@ class Planted::Data final : public UncheckedRecords {
   bool separable() const override { return records_.separable(); }
   bool has_second_order() const override { return records_.has_second_order(); }
   Index hessian_rank() const override { return records_.hessian_rank(); }
-  ClipReport add(const Summand& s,
-                 const BatchView& batch,
-                 double limit,
+  ClipReport add(const Summand& s, const BatchView& batch, double limit,
                  VectorRef out) const override {
     constexpr double unlimited = std::numeric_limits<double>::infinity();
     const Plant bug = shared.bug;
@@ -385,8 +383,8 @@ class Planted::Door final : public Auditor {
   Stream algorithm_;
 };
 
-Planted::Planted(
-    Plant bug, Auditor& auditor, const Neighbour& records, std::uint64_t seed, Stream algorithm)
+Planted::Planted(Plant bug, Auditor& auditor, const Neighbour& records, std::uint64_t seed,
+                 Stream algorithm)
     : bug_(bug), auditor_(auditor), records_(records) {
   if (bug == Plant::none) return;
   data_ = std::make_unique<Data>(bug, records);

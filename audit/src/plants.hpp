@@ -79,8 +79,8 @@ const PlantEntry& find_plant(std::string_view name);
 class Planted {
  public:
   /// \param seed  of the run, for bugs that draw \param algorithm  its own stream
-  Planted(
-      Plant bug, Auditor& auditor, const Neighbour& records, std::uint64_t seed, Stream algorithm);
+  Planted(Plant bug, Auditor& auditor, const Neighbour& records, std::uint64_t seed,
+          Stream algorithm);
   ~Planted();
   const AnyRecords& records() const;
   Auditor& auditor();

@@ -115,8 +115,7 @@ void Redraw::drawn(const DrawnBatch& batch) {
   for (Index& i : members) i += batch.range.begin;
   if (complaint_.empty() && members != batch.members)
     complaint_ = fmt::format(
-        "after answer {}: a batch of {} records is not the next of its curator's stream",
-        answers_,
+        "after answer {}: a batch of {} records is not the next of its curator's stream", answers_,
         batch.members.size());
   own.batches.insert(fingerprint_of(batch.members));
   inner_.drawn(batch);
@@ -137,8 +136,8 @@ void Redraw::enter_race(double score) {
 }
 
 void Redraw::check_choice(double chosen) {
-  const auto own = std::ranges::find(
-      race_, static_cast<std::int64_t>(chosen), &std::pair<std::int64_t, double>::first);
+  const auto own = std::ranges::find(race_, static_cast<std::int64_t>(chosen),
+                                     &std::pair<std::int64_t, double>::first);
   const double best = std::ranges::max(race_, {}, &std::pair<std::int64_t, double>::second).second;
   // A temperature is rounded: what is next to nothing may decide otherwise.
   const double rounding = 1e-12 * (1 + std::abs(best));
@@ -219,8 +218,8 @@ void Redraw::noisy(VectorRef value) {
   } else {
     const Vector right = what_.exact ? expected_exactly() : expected();
     if (!same_bits(right, value))
-      complain(fmt::format(
-          "{:.17g} is released where answer and noise are {:.17g}", value[0], right[0]));
+      complain(fmt::format("{:.17g} is released where answer and noise are {:.17g}", value[0],
+                           right[0]));
     if (what_.exact) {
       const double spacing = ExactNoise(what_.deviation).spacing;
       if (!on_lattice(answer_, spacing) || !on_lattice(value, spacing))

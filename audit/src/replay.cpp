@@ -55,21 +55,18 @@ std::vector<Pair> pairs_of(const Subject& subject) {
   constexpr double nan = std::numeric_limits<double>::quiet_NaN();
   std::vector<Pair> pairs;
   for (const Index place : places_of(subject))
-    pairs.push_back({"100 times the limit, opposite",
-                     place,
-                     saturating(records, 100.0),
+    pairs.push_back({"100 times the limit, opposite", place, saturating(records, 100.0),
                      saturating(records, -100.0)});
   for (const auto& [name, direction] : {std::pair("along one coordinate", Direction::first),
                                         {"of alternating sign", Direction::alternating},
                                         {"at one point of eight", Direction::seldom}})
-    pairs.push_back({fmt::format("100 times the limit {}, opposite", name),
-                     0,
+    pairs.push_back({fmt::format("100 times the limit {}, opposite", name), 0,
                      saturating(records, 100.0, direction),
                      saturating(records, -100.0, direction)});
-  const auto exchange =
-      [&](std::string name, Index place, std::shared_ptr<const AnyRecords> record) {
-        pairs.push_back({std::move(name), place, one_of(records, place), std::move(record)});
-      };
+  const auto exchange = [&](std::string name, Index place,
+                            std::shared_ptr<const AnyRecords> record) {
+    pairs.push_back({std::move(name), place, one_of(records, place), std::move(record)});
+  };
   exchange("another record", 0, one_of(*subject.other->records, 0));
   exchange("another record", last, one_of(*subject.other->records, last));
   exchange("flipped", 0, scaled(one_of(records, 0), -1.0));
@@ -96,8 +93,7 @@ class Failures {
   }
   Index count() const { return count_; }
   CheckLine line(std::string property, std::string summary) const {
-    return {std::move(property),
-            count_ == 0,
+    return {std::move(property), count_ == 0,
             count_ == 0 ? std::move(summary) : fmt::format("{} times; {}", count_, first_)};
   }
 
@@ -183,9 +179,7 @@ class ReplayAttack {
       const double rounding = 1e-13 * (1.0 + first.transcript[k].answer.norm());
       if (!(moved <= allowed * (1 + 1e-9) + rounding))
         moves_.see(fmt::format("{} moves by {:.6g}, the charge allows {:.6g}",
-                               place_of(first.transcript, k),
-                               moved,
-                               allowed),
+                               place_of(first.transcript, k), moved, allowed),
                    where);
       if (!(allowed > 1e3 * rounding)) return;
       double& of_query = result_.queries[names[k]].attained;
@@ -246,10 +240,8 @@ class ReplayAttack {
 ReplayAudit audit_replay(std::string_view algorithm, const ReplayOptions& options) {
   find_audited(algorithm);
   ReplayAudit result;
-  ReplayAttack attack(result,
-                      options.plant.empty() ? Plant::none : find_plant(options.plant).plant,
-                      options.seed,
-                      is_mechanism(algorithm));
+  ReplayAttack attack(result, options.plant.empty() ? Plant::none : find_plant(options.plant).plant,
+                      options.seed, is_mechanism(algorithm));
   const std::vector<Subject> subjects =
       options.problem.empty()
           ? replay_subjects(algorithm)
@@ -275,13 +267,11 @@ ReplayAudit audit_replay(std::string_view algorithm, const ReplayOptions& option
       !find_algorithm(algorithm)->card().is_program()) {
     const std::string other =
         complaint_of_result(algorithm, [](const RunDescription& run) { return compute_run(run); });
-    result.checks.push_back({"what a run returns is what its algorithm returned",
-                             other.empty(),
+    result.checks.push_back({"what a run returns is what its algorithm returned", other.empty(),
                              other.empty() ? "one run computed twice" : other});
   }
   result.checks.push_back(
-      {"there is something to compare",
-       result.answers > 0,
+      {"there is something to compare", result.answers > 0,
        fmt::format("{} instances, {} pairs of neighbours", result.instances, result.pairs)});
   result.passed = std::ranges::all_of(result.checks, &CheckLine::passed);
   return result;

@@ -61,8 +61,8 @@ std::string complaint_of_release(const ComputeRelease& compute) {
   const std::vector<double> first = compute(description).point, second = compute(description).point;
   for (std::size_t k = 0; k < first.size(); ++k)
     if (std::ranges::find(second, first[k]) != second.end())
-      return fmt::format(
-          "two releases of one run on {} have {:.17g} in common", description.problem, first[k]);
+      return fmt::format("two releases of one run on {} have {:.17g} in common",
+                         description.problem, first[k]);
   return {};
 }
 
@@ -85,8 +85,7 @@ std::string complaint_of_published(const ComputeRelease& compute) {
         if (!first)
           first = std::move(said);
         else if (said != *first)
-          return fmt::format("{}: a release of other records says more than another point: {}",
-                             key,
+          return fmt::format("{}: a release of other records says more than another point: {}", key,
                              nlohmann::json::diff(*first, said).dump());
       }
     }

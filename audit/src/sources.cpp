@@ -49,15 +49,9 @@ std::vector<NamedKey> keys_one_bit_apart() {
   return keys;
 }
 
-constexpr std::array purposes{Purpose::data,
-                              Purpose::initial_point,
-                              Purpose::noise,
-                              Purpose::sampling,
-                              Purpose::algorithm,
-                              Purpose::evaluation,
-                              Purpose::statistics,
-                              Purpose::test,
-                              Purpose::choice};
+constexpr std::array purposes{Purpose::data,       Purpose::initial_point, Purpose::noise,
+                              Purpose::sampling,   Purpose::algorithm,     Purpose::evaluation,
+                              Purpose::statistics, Purpose::test,          Purpose::choice};
 
 /// Words of one place of two streams are equal with probability 2^−64.
 std::string common_words(const std::vector<NamedKey>& keys) {
@@ -77,9 +71,7 @@ std::string common_words(const std::vector<NamedKey>& keys) {
           return fmt::format(
               "a word of the stream of purpose {} with {} changed is one of that "
               "with {} changed",
-              static_cast<std::uint32_t>(purpose),
-              keys[k].name,
-              keys[at->second].name);
+              static_cast<std::uint32_t>(purpose), keys[k].name, keys[at->second].name);
       }
     }
   return {};
@@ -149,12 +141,9 @@ std::vector<Drawn> draws_of_curator(const StreamKey& key) {
       find_problem("double-well")->make({.records = 100, .dimension = 8, .seed = 3});
   Draws draws;
   ClipLog log;
-  AuditedCurator root(problem.facts,
-                      *problem.records,
-                      {Calibrator::cks, {}, std::numeric_limits<double>::max(), 0.0, 0.0, 0.0},
-                      key,
-                      draws,
-                      log);
+  AuditedCurator root(problem.facts, *problem.records,
+                      {Calibrator::cks, {}, std::numeric_limits<double>::max(), 0.0, 0.0, 0.0}, key,
+                      draws, log);
   const auto adopt = [](Curator& parent, std::string name) {
     return parent.child({.name = std::move(name), .share = 0.25});
   };
@@ -195,8 +184,7 @@ std::unique_ptr<WordSource> source_of_system() { return std::make_unique<SystemE
 namespace {
 
 /// A word that comes twice. \param findings  gets how often each bit is set
-std::optional<std::uint64_t> repeated(std::vector<std::uint64_t> words,
-                                      std::string_view of,
+std::optional<std::uint64_t> repeated(std::vector<std::uint64_t> words, std::string_view of,
                                       std::vector<Finding>& findings) {
   for (unsigned bit = 0; bit < 64; ++bit) {
     const auto set = std::ranges::count_if(
@@ -225,8 +213,7 @@ std::string complaint_of_entropy(std::int64_t sources, std::int64_t words, const
   return complaint_of(findings);
 }
 
-std::string complaint_of_discrete_noise(std::uint64_t seed,
-                                        std::int64_t draws,
+std::string complaint_of_discrete_noise(std::uint64_t seed, std::int64_t draws,
                                         const DrawDiscrete& draw) {
   constexpr std::size_t low_bits = 12, coins = low_bits + 1;
   SeededWords words({.seed = seed, .purpose = Purpose::statistics});

@@ -33,16 +33,14 @@ std::unique_ptr<WordSource> source_of_system();
 
 /// What is wrong with the first words of so many sources, and with so many words of one: none comes
 /// twice, and every bit is set in half of either. Empty if all is well, but with probability 1e-6.
-std::string complaint_of_entropy(std::int64_t sources,
-                                 std::int64_t words,
+std::string complaint_of_entropy(std::int64_t sources, std::int64_t words,
                                  const MakeSource& make = source_of_system);
 
 using DrawDiscrete = std::function<std::int64_t(WordSource& words, std::int64_t sigma)>;
 
 /// What is wrong with the signs and the low bits of discrete noise as wide as that of releases: all
 /// are fair coins, and every two of them together. Empty if all is well, but with probability 1e-6.
-std::string complaint_of_discrete_noise(std::uint64_t seed,
-                                        std::int64_t draws,
+std::string complaint_of_discrete_noise(std::uint64_t seed, std::int64_t draws,
                                         const DrawDiscrete& draw = discrete_gaussian);
 
 }  // namespace dpsosp::audit

@@ -86,10 +86,9 @@ class Saturating final : public UncheckedRecords {
 std::shared_ptr<const AnyRecords> announced(std::shared_ptr<const AnyRecords> record,
                                             std::function<void()> before) {
   return std::make_shared<AlteredRecords>(
-      std::move(record),
-      1,
-      [before = std::move(before)](
-          const AnyRecords& of, const Summand& s, const BatchView&, double limit, VectorRef out) {
+      std::move(record), 1,
+      [before = std::move(before)](const AnyRecords& of, const Summand& s, const BatchView&,
+                                   double limit, VectorRef out) {
         before();
         return of.add(s, alone, limit, out);
       });
@@ -97,20 +96,17 @@ std::shared_ptr<const AnyRecords> announced(std::shared_ptr<const AnyRecords> re
 
 std::shared_ptr<const AnyRecords> one_of(const AnyRecords& records, Index index) {
   return std::make_shared<AlteredRecords>(
-      std::shared_ptr<const AnyRecords>(std::shared_ptr<void>(), &records),
-      1,
-      [one = BatchView(index, index + 1)](
-          const AnyRecords& of, const Summand& s, const BatchView&, double limit, VectorRef out) {
-        return of.add(s, one, limit, out);
-      });
+      std::shared_ptr<const AnyRecords>(std::shared_ptr<void>(), &records), 1,
+      [one = BatchView(index, index + 1)](const AnyRecords& of, const Summand& s, const BatchView&,
+                                          double limit,
+                                          VectorRef out) { return of.add(s, one, limit, out); });
 }
 
 std::shared_ptr<const AnyRecords> scaled(std::shared_ptr<const AnyRecords> record, double factor) {
   return std::make_shared<AlteredRecords>(
-      std::move(record),
-      1,
-      [factor](
-          const AnyRecords& of, const Summand& s, const BatchView&, double limit, VectorRef out) {
+      std::move(record), 1,
+      [factor](const AnyRecords& of, const Summand& s, const BatchView&, double limit,
+               VectorRef out) {
         Vector whole = Vector::Zero(out.size());
         const double bound =
             of.add(s, alone, std::numeric_limits<double>::infinity(), whole).largest_norm;
@@ -129,13 +125,9 @@ std::shared_ptr<const AnyRecords> scaled(std::shared_ptr<const AnyRecords> recor
 }
 
 std::unique_ptr<const AnyRecords> alike(std::shared_ptr<const AnyRecords> record, Index size) {
-  return std::make_unique<AlteredRecords>(std::move(record),
-                                          size,
-                                          [](const AnyRecords& of,
-                                             const Summand& s,
-                                             const BatchView& batch,
-                                             double limit,
-                                             VectorRef out) {
+  return std::make_unique<AlteredRecords>(std::move(record), size,
+                                          [](const AnyRecords& of, const Summand& s,
+                                             const BatchView& batch, double limit, VectorRef out) {
                                             ClipReport report;
                                             for (Index k = 0; k < batch.size(); ++k)
                                               report.merge(of.add(s, alone, limit, out));
@@ -143,11 +135,10 @@ std::unique_ptr<const AnyRecords> alike(std::shared_ptr<const AnyRecords> record
                                           });
 }
 
-std::shared_ptr<const AnyRecords> saturating(const AnyRecords& like,
-                                             double size,
+std::shared_ptr<const AnyRecords> saturating(const AnyRecords& like, double size,
                                              Direction direction) {
-  return std::make_shared<Saturating>(
-      size, direction, like.separable(), like.has_second_order(), like.hessian_rank());
+  return std::make_shared<Saturating>(size, direction, like.separable(), like.has_second_order(),
+                                      like.hessian_rank());
 }
 
 }  // namespace dpsosp::audit

@@ -25,8 +25,7 @@ enum class Direction {
 /// direction, so that two of opposite sign move every answer by all that clipping allows. A size of
 /// NaN answers what is not finite. \param like  says which questions are answered
 /// \param direction  of gradients
-std::shared_ptr<const AnyRecords> saturating(const AnyRecords& like,
-                                             double size,
+std::shared_ptr<const AnyRecords> saturating(const AnyRecords& like, double size,
                                              Direction direction = Direction::diagonal);
 /// The same, with `before` called whenever it is asked; what that throws is thrown.
 std::shared_ptr<const AnyRecords> announced(std::shared_ptr<const AnyRecords> record,

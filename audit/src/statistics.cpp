@@ -153,9 +153,7 @@ class Attack {
       a.out = answers(on_one, Membership::out);
     }
     const double score = log_likelihood_ratio(recorded.transcript, a);
-    return {score,
-            std::move(recorded.transcript),
-            charged_to(recorded.ledger, place_),
+    return {score, std::move(recorded.transcript), charged_to(recorded.ledger, place_),
             std::move(recorded.other_noise)};
   }
 
@@ -212,8 +210,7 @@ double power_of(Claim& claim, const Attack::Scores& planted, double confidence) 
 
 }  // namespace
 
-StatisticalAudit audit_statistics(std::string_view algorithm,
-                                  const StatisticalOptions& options,
+StatisticalAudit audit_statistics(std::string_view algorithm, const StatisticalOptions& options,
                                   std::string_view plant) {
   find_audited(algorithm);
   if (options.runs < 8) reject("audit", "runs", static_cast<double>(options.runs), ">= 8");

@@ -56,23 +56,15 @@ struct Watched {
   Ledger ledger;
   std::string other_noise;
 };
-Watched watch(const Subject& subject,
-              Auditor& auditor,
-              const Neighbour& records,
-              std::uint64_t seed,
-              Plant bug,
-              Again again) {
+Watched watch(const Subject& subject, Auditor& auditor, const Neighbour& records,
+              std::uint64_t seed, Plant bug, Again again) {
   Planted planted(bug, auditor, records, seed, stream_of(subject, seed));
   ClipLog log;
   const StreamKey key{.seed = seed, .run = subject.stream};
   std::optional<Redraw> redraw;
   if (again == Again::yes) redraw.emplace(planted.auditor(), records, key, subject.release);
-  AuditedCurator curator(subject.problem->facts,
-                         planted.records(),
-                         planted.rule(subject.rule),
-                         key,
-                         planted.before(redraw ? *redraw : planted.auditor(), key),
-                         log,
+  AuditedCurator curator(subject.problem->facts, planted.records(), planted.rule(subject.rule), key,
+                         planted.before(redraw ? *redraw : planted.auditor(), key), log,
                          subject.release ? std::make_unique<SeededWords>(key) : nullptr);
   Shown shown = run(subject, curator, seed);
   return {std::move(shown), curator.ledger(), redraw ? redraw->complaint() : ""};
@@ -96,32 +88,24 @@ Stream stream_of(const Subject& subject, std::uint64_t seed) {
   return Stream::sealed({.seed = seed, .run = subject.stream, .purpose = Purpose::algorithm});
 }
 
-Recorded record(
-    const Subject& subject, const Neighbour& records, std::uint64_t seed, Plant bug, Again again) {
+Recorded record(const Subject& subject, const Neighbour& records, std::uint64_t seed, Plant bug,
+                Again again) {
   Recorder recorder(records);
   Watched watched = watch(subject, recorder, records, seed, bug, again);
-  return {std::move(recorder.transcript),
-          std::move(watched.shown),
-          std::move(watched.ledger),
+  return {std::move(recorder.transcript), std::move(watched.shown), std::move(watched.ledger),
           std::move(watched.other_noise)};
 }
 
-Replayed replay(const Subject& subject,
-                const Recorded& recorded,
-                const Neighbour& records,
-                std::uint64_t seed,
-                Plant bug) {
+Replayed replay(const Subject& subject, const Recorded& recorded, const Neighbour& records,
+                std::uint64_t seed, Plant bug) {
   Replayer replayer(recorded.transcript, records);
   Watched watched = watch(subject, replayer, records, seed, bug, Again::yes);
   std::string difference = replayer.difference();
   if (difference.empty() && !replayer.complete())
     difference = fmt::format("fewer questions: {} is not asked",
                              place_of(recorded.transcript, replayer.answers.size()));
-  return {std::move(replayer.answers),
-          std::move(difference),
-          replayer.charge_difference(),
-          std::move(watched.shown),
-          std::move(watched.other_noise)};
+  return {std::move(replayer.answers), std::move(difference), replayer.charge_difference(),
+          std::move(watched.shown), std::move(watched.other_noise)};
 }
 
 Shown unwatched(const Subject& subject, const Neighbour& records, std::uint64_t seed) {
@@ -135,11 +119,8 @@ Shown unwatched(const Subject& subject, const Neighbour& records, std::uint64_t 
   return run(subject, curator, seed);
 }
 
-std::vector<Vector> answers_of(const Subject& subject,
-                               const Recorded& recorded,
-                               const Neighbour& records,
-                               std::uint64_t seed,
-                               Plant bug) {
+std::vector<Vector> answers_of(const Subject& subject, const Recorded& recorded,
+                               const Neighbour& records, std::uint64_t seed, Plant bug) {
   Replayer replayer(recorded.transcript, records);
   watch(subject, replayer, records, seed, bug, Again::no);
   return std::move(replayer.answers);

@@ -71,10 +71,7 @@ struct Recorded {
   std::string other_noise;  ///< the first that is not drawn again alike (Redraw), or empty
 };
 /// One run with the sound curator. \param bug  planted, or Plant::none
-Recorded record(const Subject& subject,
-                const Neighbour& records,
-                std::uint64_t seed,
-                Plant bug,
+Recorded record(const Subject& subject, const Neighbour& records, std::uint64_t seed, Plant bug,
                 Again again = Again::yes);
 
 struct Replayed {
@@ -85,17 +82,11 @@ struct Replayed {
   std::string other_noise;  ///< as of Recorded
 };
 /// The same run on other records with the releases of the recorded one.
-Replayed replay(const Subject& subject,
-                const Recorded& recorded,
-                const Neighbour& records,
-                std::uint64_t seed,
-                Plant bug);
+Replayed replay(const Subject& subject, const Recorded& recorded, const Neighbour& records,
+                std::uint64_t seed, Plant bug);
 /// Its answers alone: nothing is drawn again or compared.
-std::vector<Vector> answers_of(const Subject& subject,
-                               const Recorded& recorded,
-                               const Neighbour& records,
-                               std::uint64_t seed,
-                               Plant bug);
+std::vector<Vector> answers_of(const Subject& subject, const Recorded& recorded,
+                               const Neighbour& records, std::uint64_t seed, Plant bug);
 
 /// The same run by the curator that anybody uses, with the same words and without an auditor.
 Shown unwatched(const Subject& subject, const Neighbour& records, std::uint64_t seed);

@@ -17,16 +17,8 @@ using Kind = AuditedAnswer::Kind;
 
 bool same(const LedgerEntry& a, const LedgerEntry& b) {
   const auto key = [](const LedgerEntry& e) {
-    return std::tie(e.scope,
-                    e.query,
-                    e.policy,
-                    e.event,
-                    e.charged,
-                    e.sensitivity_low,
-                    e.deviation_low,
-                    e.count,
-                    e.pure,
-                    e.delta_extra);
+    return std::tie(e.scope, e.query, e.policy, e.event, e.charged, e.sensitivity_low,
+                    e.deviation_low, e.count, e.pure, e.delta_extra);
   };
   return key(a) == key(b);
 }
@@ -68,8 +60,8 @@ std::string_view name_of(Kind kind) {
 }
 
 bool same_bits(ConstVectorRef a, ConstVectorRef b) {
-  return std::ranges::equal(
-      a, b, {}, std::bit_cast<std::uint64_t, double>, std::bit_cast<std::uint64_t, double>);
+  return std::ranges::equal(a, b, {}, std::bit_cast<std::uint64_t, double>,
+                            std::bit_cast<std::uint64_t, double>);
 }
 
 std::string place_of(const Transcript& transcript, std::size_t index) {
@@ -98,12 +90,8 @@ void Recorder::charged(const LedgerEntry& entry) {
 }
 
 void Recorder::answer(const AuditedAnswer& what, VectorRef value) {
-  transcript.push_back({what,
-                        std::exchange(pending_, {}),
-                        records_.take_asked(),
-                        std::exchange(drawn_, {}),
-                        Vector(value),
-                        Vector()});
+  transcript.push_back({what, std::exchange(pending_, {}), records_.take_asked(),
+                        std::exchange(drawn_, {}), Vector(value), Vector()});
 }
 
 void Recorder::noisy(VectorRef value) { transcript.back().noisy = value; }

@@ -27,9 +27,7 @@ const QuickRun& quick_run(std::string_view algorithm) {
 
 std::string command_of(const RunSpec& spec) {
   std::string text = fmt::format("dpsosp run --algorithm {} --problem {} --records {}",
-                                 spec.algorithm,
-                                 spec.problem,
-                                 spec.records);
+                                 spec.algorithm, spec.problem, spec.records);
   if (spec.dimension) text += fmt::format(" --dimension {}", *spec.dimension);
   text += fmt::format(" --epsilon {} --delta {}", spec.epsilon, spec.delta);
   const RunSpec usual;
@@ -71,23 +69,18 @@ AlgorithmCheck check_algorithm(std::string_view algorithm) {
   const auto line = [&](std::string property, bool passed, std::string detail) {
     check.lines.push_back({std::move(property), passed, std::move(detail)});
   };
-  line("ends normally",
-       run.algorithm.status != Status::not_finite,
+  line("ends normally", run.algorithm.status != Status::not_finite,
        std::string(to_string(run.algorithm.status)));
-  line("its output is better than its start",
-       check.output < check.start,
+  line("its output is better than its start", check.output < check.start,
        fmt::format("{} {:.4g} from {:.4g}", check.metric, check.output, check.start));
-  line("its label is that of its card",
-       on_data == card.privacy,
+  line("its label is that of its card", on_data == card.privacy,
        label == on_data ? std::string(to_string(label))
                         : fmt::format("{}, {} on records", to_string(label), to_string(on_data)));
   if (on_data == PrivacyLabel::enforced)
-    line("spends no more than it guarantees",
-         check.spent <= check.guarantee * (1 + 1e-9),
+    line("spends no more than it guarantees", check.spent <= check.guarantee * (1 + 1e-9),
          fmt::format("epsilon {:.6g} of {:.6g}", check.spent, check.guarantee));
   if (card.is_program())
-    line("is refused no query that it plans",
-         run.algorithm.status != Status::budget,
+    line("is refused no query that it plans", run.algorithm.status != Status::budget,
          fmt::format("{} queries", run.privacy.queries));
   line("the same key gives the same bits",
        nlohmann::json(compute_run(description)) == nlohmann::json(run),

@@ -21,8 +21,7 @@ namespace {
 constexpr std::uint64_t data_sets = 3;
 
 /// The search on several data sets; the worst of them.
-std::vector<ConstantCheck> search(const ProblemFamily& family,
-                                  const CheckOptions& options,
+std::vector<ConstantCheck> search(const ProblemFamily& family, const CheckOptions& options,
                                   std::uint64_t seed) {
   std::vector<ConstantCheck> worst;
   for (std::uint64_t data_seed = 0; data_seed < data_sets; ++data_seed) {
@@ -56,16 +55,13 @@ CheckLine judge(const ConstantCheck& best, const ConstantCheck& other, bool defa
     line.detail = fmt::format("{:.4f} of it reached", share);
   } else if (best.stated.tight()) {
     line.passed = share > Constant::tight_from;
-    line.detail = fmt::format("tight: {:.4f} of it reached, a bound 5 % smaller is {}",
-                              share,
+    line.detail = fmt::format("tight: {:.4f} of it reached, a bound 5 % smaller is {}", share,
                               line.passed ? "refuted" : "not refuted");
   } else {
     line.passed = std::abs(share / best.stated.attained - 1) <= 0.05;
     line.detail =
         fmt::format("loose: {:.4f} of it reached, {:.4f} stated; 5 % below that is refuted by {}",
-                    share,
-                    best.stated.attained,
-                    found_by);
+                    share, best.stated.attained, found_by);
   }
   return line;
 }
@@ -74,8 +70,7 @@ CheckLine judge(const ConstantCheck& best, const ConstantCheck& other, bool defa
 /// depend on one record.
 CheckLine varied_columns(const OwnGlm& table) {
   const auto constant = table.constant_columns();
-  return {"every column of the table varies",
-          constant.empty(),
+  return {"every column of the table varies", constant.empty(),
           constant.empty() ? fmt::format("{} columns", table.table().columns.size())
                            : fmt::format("constant: {}", fmt::join(constant, ", "))};
 }

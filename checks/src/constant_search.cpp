@@ -219,8 +219,8 @@ Gradient record_gradient(const Problem& problem, const AnyRecords& records, Inde
     if (block == Block::x)
       records.add_gradients(Point(z), block, BatchView(i, i + 1), unlimited, g);
     else
-      records.add_gradients(
-          Point(z.head(d), z.tail(z.size() - d)), block, BatchView(i, i + 1), unlimited, g);
+      records.add_gradients(Point(z.head(d), z.tail(z.size() - d)), block, BatchView(i, i + 1),
+                            unlimited, g);
   };
 }
 
@@ -292,8 +292,8 @@ double least_concavity(const Problem& problem, std::uint64_t seed) {
   const Index m = problem.facts.dual_dimension;
   const auto mean = [&](const Vector& y) {
     Vector sum = Vector::Zero(m);
-    problem.sums().add_gradients(
-        Point(problem.facts.initial_point, y), Block::y, BatchView(0, n), unlimited, sum);
+    problem.sums().add_gradients(Point(problem.facts.initial_point, y), Block::y, BatchView(0, n),
+                                 unlimited, sum);
     return Vector(sum / static_cast<double>(n));
   };
   double least = unlimited;
@@ -331,9 +331,7 @@ std::optional<KnownMinimum> known_minimum(const Problem& problem) {
 }
 
 /// inf over the region of `ratio(x, F − F*, ∇F)`, by probes and random local moves.
-double least_ratio(const Problem& problem,
-                   const KnownMinimum& known,
-                   std::uint64_t seed,
+double least_ratio(const Problem& problem, const KnownMinimum& known, std::uint64_t seed,
                    const std::function<double(const Vector&, double, const Vector&)>& ratio) {
   Stream stream({.seed = seed, .purpose = Purpose::test, .path = 4});
   Vector g(problem.facts.dimension);
@@ -384,17 +382,13 @@ std::optional<Reached> attack(const Problem& problem, std::string_view name, std
   const auto known = known_minimum(problem);
   if (!known) return {};
   if (name == constant::quasar_convexity)
-    return Reached{least_ratio(problem,
-                               *known,
-                               seed,
+    return Reached{least_ratio(problem, *known, seed,
                                [&](const Vector& x, double gap, const Vector& g) {
                                  return g.dot(x - known->point) / gap;
                                }),
                    true};
   if (name == constant::pl)
-    return Reached{least_ratio(problem,
-                               *known,
-                               seed,
+    return Reached{least_ratio(problem, *known, seed,
                                [](const Vector&, double gap, const Vector& g) {
                                  return g.squaredNorm() / (2 * gap);
                                }),

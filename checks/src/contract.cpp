@@ -120,13 +120,11 @@ CheckLine check_hessians(const Problem& p, std::uint64_t seed) {
       const double scale = 1 + Hv.norm() + plus.norm() * 1e-12 / h;
       const double jump = bounds_third_derivative(p) ? 0 : 3 * one_sided_spread(*F, x, v, h);
       worst.see((measured - Hv).norm(), 2e-6 * scale + jump, name);
-      worst.see(std::abs(w.dot(Hv) - v.dot(Hw)),
-                1e-10 * (1 + Hv.norm() + Hw.norm()),
+      worst.see(std::abs(w.dot(Hv) - v.dot(Hw)), 1e-10 * (1 + Hv.norm() + Hw.norm()),
                 fmt::format("{}, symmetry", name));
       Vector H_sum(d);
       F->hessian_product(x, 2 * v - 3 * w, H_sum);
-      worst.see((H_sum - 2 * Hv + 3 * Hw).norm(),
-                1e-10 * (1 + Hv.norm() + Hw.norm()),
+      worst.see((H_sum - 2 * Hv + 3 * Hw).norm(), 1e-10 * (1 + Hv.norm() + Hw.norm()),
                 fmt::format("{}, linearity", name));
     }
   }
@@ -178,8 +176,7 @@ CheckLine check_average(const Problem& p, std::uint64_t seed) {
     for (const Vector& x : probe_points(p, seed, 6)) {
       p.empirical->gradient(x, g);
       worst.see((mean_gradient(p, x, BatchView(0, p.facts.records)) - g).norm(),
-                1e-9 * (1 + g.norm()),
-                "mean");
+                1e-9 * (1 + g.norm()), "mean");
     }
   }
   return worst.line("the records average to the gradient of the empirical objective");
@@ -216,8 +213,7 @@ CheckLine check_differences(const Problem& p, std::uint64_t seed) {
           records->add_gradients(to, block, one, unlimited, at_to);
           records->add_gradients(from, block, one, unlimited, at_from);
           records->add_gradient_differences(to, from, block, one, unlimited, moved);
-          worst.see((at_to - at_from - moved).norm(),
-                    1e-10 * (1 + at_to.norm() + at_from.norm()),
+          worst.see((at_to - at_from - moved).norm(), 1e-10 * (1 + at_to.norm() + at_from.norm()),
                     records == p.extremes.get() ? "extreme record" : "record");
         }
     }
@@ -232,9 +228,7 @@ CheckLine check_admission(const Problem& p) {
   return worst.line("every sum over the records is one of trusted/");
 }
 
-void compare_facts(const PublicFacts& a,
-                   const PublicFacts& b,
-                   std::string_view between,
+void compare_facts(const PublicFacts& a, const PublicFacts& b, std::string_view between,
                    Worst& worst) {
   const auto same = [&](bool equal, std::string_view what) {
     worst.see(equal ? 0 : 2, 1, fmt::format("{}, {}", what, between));
@@ -259,8 +253,7 @@ void compare_facts(const PublicFacts& a,
 }
 
 /// Facts of an instance, of one with other records, and those made without any.
-CheckLine check_secrecy(const PublicFacts& facts,
-                        const PublicFacts& other_records,
+CheckLine check_secrecy(const PublicFacts& facts, const PublicFacts& other_records,
                         const PublicFacts& without_records) {
   Worst worst;
   compare_facts(facts, other_records, "of two data sets", worst);
@@ -312,8 +305,7 @@ CheckLine check_landmarks(const Problem& p, std::uint64_t seed) {
     }
     worst.see(std::max(0.0, -lambda_min), 1e-7 * scale, where + ", lambda_min >= 0");
     const double value = F->value(l.point);
-    worst.see(std::max(0.0, value - descend(p, *F, seed).value),
-              1e-9 * (1 + std::abs(value)),
+    worst.see(std::max(0.0, value - descend(p, *F, seed).value), 1e-9 * (1 + std::abs(value)),
               where + ", lower point found");
   }
   return worst.line("landmarks are stationary points of the stated kind");
@@ -385,8 +377,8 @@ CheckLine check_simulated(const FamilyFactory& family, const CheckOptions& optio
     const Vector y = Vector::Zero(s.facts.dual_dimension);
     Vector first = Vector::Zero(x.size()), again = first, next = first;
     const auto add = [&](Index begin, Vector& out) {
-      s.sums().add_gradients(
-          Point(x, y), Block::x, BatchView(begin, begin + n / 4), unlimited, out);
+      s.sums().add_gradients(Point(x, y), Block::x, BatchView(begin, begin + n / 4), unlimited,
+                             out);
     };
     add(0, first);
     add(0, again);
@@ -424,8 +416,7 @@ CheckLine check_sizes(const ProblemFamily& family, const CheckOptions& options) 
     CheckOptions one = options;
     one.dimension = 1;
     const Problem p = Maker(family, one)(5);
-    for (const CheckLine& line : {check_gradients(p, options.seed),
-                                  check_hessians(p, options.seed),
+    for (const CheckLine& line : {check_gradients(p, options.seed), check_hessians(p, options.seed),
                                   check_average(p, options.seed)})
       worst.see(line.passed ? 0 : 2, 1, fmt::format("d = 1: {}", line.detail));
   } catch (const InputError&) {

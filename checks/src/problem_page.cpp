@@ -69,8 +69,8 @@ std::string section(ProblemFamily& family) {
   if (!known) return out + family.missing() + ".\n\n" + settings_table(family.fields()) + '\n';
   const PublicFacts& facts = *known;
   if (const auto slice = slice_of(family))
-    out += fmt::format(
-        "![{0}: level lines](problems/{0}.svg)\n\n*{1}.*\n\n", family.name(), slice->caption);
+    out += fmt::format("![{0}: level lines](problems/{0}.svg)\n\n*{1}.*\n\n", family.name(),
+                       slice->caption);
   out += fmt::format("Default: d = {}", facts.dimension);
   if (facts.dual_kind != DualKind::none) {
     out += fmt::format(", {} dual", facts.dual_kind == DualKind::shared ? "shared" : "per-record");
@@ -81,13 +81,8 @@ std::string section(ProblemFamily& family) {
       fmt::format(", n = {}, domain: {}.\n\n", family.default_records(), to_string(facts.domain));
   out += "| constant | value | bound | where | why |\n|---|---|---|---|---|\n";
   for (const auto& [name, c] : facts.constants.all())
-    out += fmt::format("| {} `{}` | {:.5g} | {} | {} | {} |\n",
-                       constant_symbol(name),
-                       name,
-                       c.value,
-                       bound_text(c),
-                       cell(c.region),
-                       cell(c.proof));
+    out += fmt::format("| {} `{}` | {:.5g} | {} | {} | {} |\n", constant_symbol(name), name,
+                       c.value, bound_text(c), cell(c.region), cell(c.proof));
   return out + '\n' + settings_table(family.fields()) + '\n';
 }
 
@@ -101,8 +96,8 @@ std::optional<plots::MapPoint> in_plane(const Slice& slice, const Landmark& l) {
   const bool inside =
       ab[0] >= slice.a_from && ab[0] <= slice.a_to && ab[1] >= slice.b_from && ab[1] <= slice.b_to;
   if (!inside) return {};
-  return plots::MapPoint{
-      std::string(to_string(l.kind)), l.kind == Landmark::Kind::minimiser ? 0U : 1U, ab[0], ab[1]};
+  return plots::MapPoint{std::string(to_string(l.kind)),
+                         l.kind == Landmark::Kind::minimiser ? 0U : 1U, ab[0], ab[1]};
 }
 
 plots::ContourMap picture(const ProblemFamily& family, Index points) {
@@ -157,16 +152,11 @@ std::string settings_table(const Fields& fields) {
 
 std::string_view constant_symbol(std::string_view name) {
   static const std::map<std::string_view, std::string_view> symbols{
-      {constant::lipschitz, "G"},
-      {constant::smoothness, "M"},
-      {constant::hessian_lipschitz, "ρ"},
-      {constant::suboptimality, "B"},
-      {constant::joint_smoothness, "L"},
-      {constant::strong_concavity, "μ"},
-      {constant::quasar_convexity, "q"},
-      {constant::pl, "μ"},
-      {constant::kl_gamma, "γ"},
-      {constant::kl_exponent, "k"}};
+      {constant::lipschitz, "G"},         {constant::smoothness, "M"},
+      {constant::hessian_lipschitz, "ρ"}, {constant::suboptimality, "B"},
+      {constant::joint_smoothness, "L"},  {constant::strong_concavity, "μ"},
+      {constant::quasar_convexity, "q"},  {constant::pl, "μ"},
+      {constant::kl_gamma, "γ"},          {constant::kl_exponent, "k"}};
   const auto found = symbols.find(name);
   return found == symbols.end() ? std::string_view{} : found->second;
 }
@@ -190,9 +180,7 @@ std::string problem_table() {
       "| problem | chapter | d | what it is |\n|---|---|---|---|\n";
   for (const auto& [group, families] : chapters())
     for (const auto& family : families)
-      out += fmt::format("| `{}` | {} | {} | {} |\n",
-                         family->name(),
-                         group,
+      out += fmt::format("| `{}` | {} | {} | {} |\n", family->name(), group,
                          family->facts({.records = page_records}).dimension,
                          cell(std::string(family->summary())));
   return out;

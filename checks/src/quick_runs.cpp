@@ -10,12 +10,8 @@ namespace {
 
 using Settings = std::map<std::string, std::string>;
 
-RunSpec at(std::string algorithm,
-           std::string problem,
-           Index records,
-           Index dimension,
-           Settings problem_settings = {},
-           Settings settings = {}) {
+RunSpec at(std::string algorithm, std::string problem, Index records, Index dimension,
+           Settings problem_settings = {}, Settings settings = {}) {
   RunSpec spec;
   spec.algorithm = std::move(algorithm);
   spec.problem = std::move(problem);
@@ -34,32 +30,20 @@ RunSpec from_saddle(std::string algorithm, Index records, Settings settings = {}
 
 /// The same landscape from a random point; the records are drawn from the exact law of their sums.
 RunSpec from_anywhere(std::string algorithm, Index records, Settings settings = {}) {
-  return at(std::move(algorithm),
-            "cosine-saddle",
-            records,
-            10,
-            {{"sampling", "whole"}, {"start", "random"}},
-            std::move(settings));
+  return at(std::move(algorithm), "cosine-saddle", records, 10,
+            {{"sampling", "whole"}, {"start", "random"}}, std::move(settings));
 }
 
 /// One pass over a stream of simulated records.
 RunSpec one_pass(std::string algorithm, Index records, Settings settings = {}) {
-  return at(std::move(algorithm),
-            "cosine-saddle",
-            records,
-            10,
-            {{"sampling", "stream"}},
+  return at(std::move(algorithm), "cosine-saddle", records, 10, {{"sampling", "stream"}},
             std::move(settings));
 }
 
 /// A generalised linear model of rank 3 in 400 dimensions.
 RunSpec low_rank(std::string algorithm, Settings settings) {
-  RunSpec spec = at(std::move(algorithm),
-                    "glm-sigmoid",
-                    3000,
-                    400,
-                    {{"features", "low_rank"}, {"rank", "3"}},
-                    std::move(settings));
+  RunSpec spec = at(std::move(algorithm), "glm-sigmoid", 3000, 400,
+                    {{"features", "low_rank"}, {"rank", "3"}}, std::move(settings));
   spec.epsilon = 4;
   return spec;
 }
@@ -102,11 +86,7 @@ std::vector<QuickRun> chosen_runs() {
        "k = 3, the rank, so that a net of R^k can be enumerated."},
       {at("lowy-2024/published-experiment", "trig-radial", 10000, 100)},
       {at("avdiukhin-2024/dp-sgd", "double-well", 10000, 10)},
-      {at("avdiukhin-2024/noisy-sgd",
-          "double-well",
-          10000,
-          10,
-          {},
+      {at("avdiukhin-2024/noisy-sgd", "double-well", 10000, 10, {},
           {{"deviation", "1"}, {"largest_deviation", "1"}})},
       {from_saddle("wang-chen-xu-2019/dp-gd", 100000)},
       {from_saddle("wang-xu-2020/dp-trust-region", 100000)},

@@ -38,8 +38,8 @@ struct Product {
   Vector value;
   double bound = 0;  ///< u_i
 };
-Product product_of(
-    const AnyRecords& r, Index i, const Vector& x, const Vector* previous, const Vector& v) {
+Product product_of(const AnyRecords& r, Index i, const Vector& x, const Vector* previous,
+                   const Vector& v) {
   const Point before(previous != nullptr ? *previous : x);
   const Summand product =
       Summand::hessian_product(Point(x), v, previous != nullptr ? &before : nullptr);
@@ -119,8 +119,7 @@ CheckLine check_record_hessians(const Problem& p, std::uint64_t seed) {
   worst.see(
       p.records->has_second_order() || !p.facts.constants.contains(constant::hessian_lipschitz) ? 0
                                                                                                 : 2,
-      1,
-      "rho is stated, but the records answer no Hessian products");
+      1, "rho is stated, but the records answer no Hessian products");
   if (!p.records->has_second_order()) return line();
   const auto points = probe_points(p, seed, 4);
   const double h = 1e-4 * natural_length(p.facts.constants);
@@ -142,8 +141,7 @@ CheckLine check_record_hessians(const Problem& p, std::uint64_t seed) {
         };
         const double rounding = 1e-14 * gradient_of(*records, i, x).norm() / h;
         worst.see(((4 * difference(h) - difference(2 * h)) / 3 - at.value).norm(),
-                  2e-6 * scale + rounding,
-                  "difference of a record's gradients");
+                  2e-6 * scale + rounding, "difference of a record's gradients");
         worst.see((at.value - from.value - moved.value).norm(), 1e-9 * scale, "difference product");
         const Product other = product_of(*records, i, x, nullptr, w);
         worst.see(std::abs(w.dot(at.value) - v.dot(other.value)), 1e-10 * scale, "symmetry");
@@ -165,8 +163,7 @@ CheckLine check_record_hessians(const Problem& p, std::uint64_t seed) {
       Vector sum = Vector::Zero(d), expected(d);
       p.records->add_hessian_products(Point(x), v, BatchView(0, n), unlimited, sum);
       p.empirical->hessian_product(x, v, expected);
-      worst.see((sum / static_cast<double>(n) - expected).norm(),
-                1e-9 * (1 + expected.norm()),
+      worst.see((sum / static_cast<double>(n) - expected).norm(), 1e-9 * (1 + expected.norm()),
                 "mean Hessian product");
     }
   }

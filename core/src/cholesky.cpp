@@ -26,8 +26,8 @@ constexpr std::size_t panel = lanes == 8 ? 8 : 4;  // columns at a time; no part
 // Takes from `height` vectors of the panel's columns, from row i on, what the columns before it
 // contribute; returns the row where it stops.
 template <std::size_t height>
-std::size_t subtract_columns(
-    double* l, std::size_t stride, std::size_t rows, std::size_t i, std::size_t j) {
+std::size_t subtract_columns(double* l, std::size_t stride, std::size_t rows, std::size_t i,
+                             std::size_t j) {
   for (; i + height * lanes <= rows; i += height * lanes) {
     std::array<std::array<Lanes, height>, panel> sums;
     for (std::size_t c = 0; c < panel; ++c)
@@ -86,8 +86,8 @@ bool factor_columns(double* l, std::size_t rows, std::size_t stride) {
 
 // b becomes L⁻ᵀ L⁻¹ b, four columns at a time: the triangle on the diagonal one by one, then the
 // rest. `inverse` are those of the diagonal.
-void solve_columns(
-    const double* l, const double* inverse, std::size_t rows, std::size_t stride, double* b) {
+void solve_columns(const double* l, const double* inverse, std::size_t rows, std::size_t stride,
+                   double* b) {
   constexpr std::size_t group = 4;
   std::array<const double*, group> column;
   std::array<double, group> x;
@@ -174,8 +174,8 @@ bool Cholesky::factor(const Matrix& a, double shift) {
     if (j < d_) std::copy(a.col(j).begin() + j, a.col(j).end(), column + j);
     column[j] = j < d_ ? column[j] - shift : 1.0;
   }
-  if (!HWY_DYNAMIC_DISPATCH(factor_columns)(
-          l_.get(), static_cast<std::size_t>(rows), static_cast<std::size_t>(stride_)))
+  if (!HWY_DYNAMIC_DISPATCH(factor_columns)(l_.get(), static_cast<std::size_t>(rows),
+                                            static_cast<std::size_t>(stride_)))
     return false;
   double* inverse = l_.get() + rows * stride_;
   for (Index j = 0; j < rows; ++j) inverse[j] = 1 / l_[static_cast<std::size_t>(j * stride_ + j)];

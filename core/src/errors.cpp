@@ -71,16 +71,12 @@ std::string on_one_line(std::string_view text) {
 
 InputError::InputError(const std::string& text) : std::runtime_error(on_one_line(text)) {}
 
-void reject(std::string_view where,
-            std::string_view name,
-            const std::string& value,
+void reject(std::string_view where, std::string_view name, const std::string& value,
             std::string_view expected) {
   throw InputError(fmt::format("{}: {} = {}, expected {}", where, name, value, expected));
 }
 
-void reject(std::string_view where,
-            std::string_view name,
-            double value,
+void reject(std::string_view where, std::string_view name, double value,
             std::string_view expected) {
   reject(where, name, fmt::format("{}", value), expected);
 }
@@ -104,8 +100,7 @@ std::string nearest(std::string_view word, std::span<const std::string> candidat
   return best == candidates.end() || distance(*best).first > most ? std::string{} : *best;
 }
 
-void reject_unknown(std::string_view kind,
-                    std::string_view word,
+void reject_unknown(std::string_view kind, std::string_view word,
                     std::span<const std::string> candidates) {
   constexpr std::size_t few = 16;
   std::string text = fmt::format("unknown {} '{}'", kind, word);

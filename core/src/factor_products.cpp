@@ -22,14 +22,8 @@ namespace {
 /// left += A V and right = Aᵀ U for `count` columns of the factors and `wide` columns of A.
 /// left and U have `padded` rows.
 template <std::size_t count, std::size_t wide>
-HWY_INLINE void sweep(const double* A,
-                      std::size_t p,
-                      std::size_t padded,
-                      std::size_t q,
-                      const double* U,
-                      const double* V,
-                      double* left,
-                      double* right) {
+HWY_INLINE void sweep(const double* A, std::size_t p, std::size_t padded, std::size_t q,
+                      const double* U, const double* V, double* left, double* right) {
   std::array<std::array<PartialSums, count>, wide> sums;
   for (auto& column : sums)
     for (PartialSums& sum : column) sum = zero_sums();
@@ -58,14 +52,8 @@ HWY_INLINE void sweep(const double* A,
 }
 
 template <std::size_t count>
-void products(const double* A,
-              std::size_t p,
-              std::size_t padded,
-              std::size_t q,
-              const double* U,
-              const double* V,
-              double* left,
-              double* right) {
+void products(const double* A, std::size_t p, std::size_t padded, std::size_t q, const double* U,
+              const double* V, double* left, double* right) {
   std::fill_n(left, padded * count, 0.0);
   constexpr std::size_t wide = parts == 1 ? 4 : 2;  // what the registers hold
   std::size_t k = 0;
@@ -84,15 +72,8 @@ void over_factor_columns(std::size_t r, const Kernel& kernel) {
   if (r - j == 1) kernel.template operator()<1>(j);
 }
 
-void all_products(const double* A,
-                  std::size_t p,
-                  std::size_t padded,
-                  std::size_t q,
-                  std::size_t r,
-                  const double* U,
-                  const double* V,
-                  double* left,
-                  double* right) {
+void all_products(const double* A, std::size_t p, std::size_t padded, std::size_t q, std::size_t r,
+                  const double* U, const double* V, double* left, double* right) {
   over_factor_columns(r, [&]<std::size_t count>(std::size_t j) {
     products<count>(A, p, padded, q, U + j * padded, V + j * q, left + j * padded, right + j * q);
   });
@@ -115,12 +96,8 @@ struct Lines {
 /// Adds what rows [i, i + height) of the `wide` columns of A from `column` on contribute. X has an
 /// entry of A a row, `stride` apart, from row i of `column` on.
 template <std::size_t count, std::size_t wide>
-HWY_INLINE void add_block(const double* X,
-                          std::size_t stride,
-                          const Lines& to,
-                          std::size_t i,
-                          std::size_t height,
-                          std::size_t column) {
+HWY_INLINE void add_block(const double* X, std::size_t stride, const Lines& to, std::size_t i,
+                          std::size_t height, std::size_t column) {
   std::array<std::array<Lanes, count>, wide> sums, v;
   for (std::size_t c = 0; c < wide; ++c)
     for (std::size_t j = 0; j < count; ++j) {
@@ -146,8 +123,8 @@ HWY_INLINE void add_block(const double* X,
 
 /// The same for entries [begin, end) of A, column by column; X begins with that of `begin`.
 template <std::size_t count>
-void add_entries(
-    const double* X, std::size_t stride, const Lines& to, std::size_t begin, std::size_t end) {
+void add_entries(const double* X, std::size_t stride, const Lines& to, std::size_t begin,
+                 std::size_t end) {
   constexpr std::size_t wide = parts == 1 ? 4 : 2;  // what the registers hold
   while (begin < end) {
     const std::size_t column = begin / to.p, i = begin % to.p;
@@ -171,18 +148,9 @@ void add_entries(
 /// out + outᵀ = JᵀSJ, where out = JᵀTJ for the upper triangle T of S with half its diagonal. out
 /// has d = (p + q) r columns and `half` = (TJ)ᵀ has pq, `padded_d` apart; `block` is a strip.
 /// The columns of S are `padded_n` apart.
-void half_congruence(const double* S,
-                     std::size_t padded_n,
-                     std::size_t p,
-                     std::size_t padded,
-                     std::size_t q,
-                     std::size_t r,
-                     const double* U,
-                     const double* V,
-                     std::size_t padded_d,
-                     double* block,
-                     double* half,
-                     double* out) {
+void half_congruence(const double* S, std::size_t padded_n, std::size_t p, std::size_t padded,
+                     std::size_t q, std::size_t r, const double* U, const double* V,
+                     std::size_t padded_d, double* block, double* half, double* out) {
   const std::size_t n = p * q, d = (p + q) * r;
   const auto add = [&](const double* X, std::size_t stride, std::size_t begin, std::size_t end) {
     over_factor_columns(r, [&]<std::size_t count>(std::size_t j) {
@@ -245,18 +213,12 @@ void FactorProducts::set(ConstVectorRef factors) {
 
 Index FactorProducts::space(Index rows, Index rank) { return 2 * ((rows + 7) / 8 * 8) * rank; }
 
-void FactorProducts::apply(
-    const double* U, const double* V, const double* A, double* left, VectorRef out) const {
+void FactorProducts::apply(const double* U, const double* V, const double* A, double* left,
+                           VectorRef out) const {
   choose_instruction_set();
   HWY_DYNAMIC_DISPATCH(all_products)
-  (A,
-   static_cast<std::size_t>(rows_),
-   static_cast<std::size_t>(U_.rows()),
-   static_cast<std::size_t>(cols_),
-   static_cast<std::size_t>(rank_),
-   U,
-   V,
-   left,
+  (A, static_cast<std::size_t>(rows_), static_cast<std::size_t>(U_.rows()),
+   static_cast<std::size_t>(cols_), static_cast<std::size_t>(rank_), U, V, left,
    out.data() + rows_ * rank_);
   for (Index j = 0; j < rank_; ++j) std::copy_n(left + j * U_.rows(), rows_, &out[j * rows_]);
 }
@@ -265,9 +227,7 @@ void FactorProducts::apply(const double* A, double* space, VectorRef out) const 
   apply(U_.data(), V_.data(), A, space, out);
 }
 
-void FactorProducts::apply(ConstVectorRef factors,
-                           const double* A,
-                           double* space,
+void FactorProducts::apply(ConstVectorRef factors, const double* A, double* space,
                            VectorRef out) const {
   Eigen::Map<Matrix> U(space, U_.rows(), rank_);
   U.topRows(rows_) = factors.head(rows_ * rank_).reshaped(rows_, rank_);
@@ -280,18 +240,10 @@ void FactorProducts::congruence(const Matrix& S, MatrixRef out) const {
   const Index d = (rows_ + cols_) * rank_, padded_d = (d + 7) / 8 * 8;
   Matrix half(padded_d, S.cols()), block(8, padded_d), product(padded_d, d);
   HWY_DYNAMIC_DISPATCH(half_congruence)
-  (S.data(),
-   static_cast<std::size_t>(S.rows()),
-   static_cast<std::size_t>(rows_),
-   static_cast<std::size_t>(U_.rows()),
-   static_cast<std::size_t>(cols_),
-   static_cast<std::size_t>(rank_),
-   U_.data(),
-   V_.data(),
-   static_cast<std::size_t>(padded_d),
-   block.data(),
-   half.data(),
-   product.data());
+  (S.data(), static_cast<std::size_t>(S.rows()), static_cast<std::size_t>(rows_),
+   static_cast<std::size_t>(U_.rows()), static_cast<std::size_t>(cols_),
+   static_cast<std::size_t>(rank_), U_.data(), V_.data(), static_cast<std::size_t>(padded_d),
+   block.data(), half.data(), product.data());
   out = product.topRows(d) + product.topRows(d).transpose();
 }
 

@@ -26,9 +26,7 @@ bool may_stand_for(std::string_view word, const Named& named) {
 
 }  // namespace
 
-std::string resolve_name(std::string_view kind,
-                         std::string_view word,
-                         std::span<const Named> known,
+std::string resolve_name(std::string_view kind, std::string_view word, std::span<const Named> known,
                          std::string_view list) {
   std::vector<std::string> names, meant;
   for (const Named& n : known) {

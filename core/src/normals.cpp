@@ -98,12 +98,8 @@ void normals_of(const std::uint64_t* words, std::size_t count, double* z) {
   }
 }
 
-void write(const StreamKey& key,
-           std::uint64_t position,
-           double deviation,
-           double* out,
-           std::size_t count,
-           Onto onto) {
+void write(const StreamKey& key, std::uint64_t position, double deviation, double* out,
+           std::size_t count, Onto onto) {
   HWY_ALIGN std::array<std::uint64_t, chunk + 4 * most_blocks_together + padding> words;
   HWY_ALIGN std::array<double, chunk + padding> z;
   while (count > 0) {
@@ -132,8 +128,8 @@ namespace dpsosp {
 
 HWY_EXPORT(write);
 
-void write_normals(
-    const StreamKey& key, std::uint64_t position, double deviation, VectorRef out, Onto onto) {
+void write_normals(const StreamKey& key, std::uint64_t position, double deviation, VectorRef out,
+                   Onto onto) {
   choose_instruction_set();
   HWY_DYNAMIC_DISPATCH(write)
   (key, position, deviation, out.data(), static_cast<std::size_t>(out.size()), onto);

@@ -19,7 +19,7 @@ enum class Onto { nothing, contents };
 
 /// out[j] = deviation · z_j, or out[j] += that, where z_j is what Stream::normal makes of word
 /// `position` + j of the key's stream. The same bits with every instruction set.
-void write_normals(
-    const StreamKey& key, std::uint64_t position, double deviation, VectorRef out, Onto onto);
+void write_normals(const StreamKey& key, std::uint64_t position, double deviation, VectorRef out,
+                   Onto onto);
 
 }  // namespace dpsosp

@@ -54,8 +54,7 @@ template <std::size_t chains>
 HWY_INLINE void philox_group(const StreamKey& key, std::uint64_t first, std::uint64_t* words) {
   std::array<std::array<PhiloxV, 4>, chains> c;
   for (std::size_t j = 0; j < chains; ++j)
-    c[j] = {hn::Iota(philox_tag, first + j * philox_lanes),
-            hn::Zero(philox_tag),
+    c[j] = {hn::Iota(philox_tag, first + j * philox_lanes), hn::Zero(philox_tag),
             hn::Set(philox_tag, key.run),
             hn::Set(philox_tag, static_cast<std::uint64_t>(key.purpose))};
   std::uint64_t seed = key.seed, path = key.path;
@@ -74,8 +73,8 @@ HWY_INLINE void philox_group(const StreamKey& key, std::uint64_t first, std::uin
     path += PHILOX_W64_1;
   }
   for (std::size_t j = 0; j < chains; ++j)
-    hn::StoreInterleaved4(
-        c[j][0], c[j][1], c[j][2], c[j][3], philox_tag, words + 4 * philox_lanes * j);
+    hn::StoreInterleaved4(c[j][0], c[j][1], c[j][2], c[j][3], philox_tag,
+                          words + 4 * philox_lanes * j);
 }
 
 static_assert(2 * philox_lanes <= most_blocks_together);
@@ -83,9 +82,7 @@ static_assert(2 * philox_lanes <= most_blocks_together);
 
 /// Writes the words of `blocks` blocks from block `first` on, and spoils up to
 /// 4·(most_blocks_together − 1) words beyond them.
-HWY_INLINE void philox_words(const StreamKey& key,
-                             std::uint64_t first,
-                             std::size_t blocks,
+HWY_INLINE void philox_words(const StreamKey& key, std::uint64_t first, std::size_t blocks,
                              std::uint64_t* words) {
   std::size_t b = 0;
 #if HWY_TARGET == HWY_AVX3

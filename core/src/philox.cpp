@@ -27,9 +27,7 @@ namespace dpsosp {
 
 HWY_EXPORT(write);
 
-void write_words(const StreamKey& key,
-                 std::uint64_t first,
-                 std::size_t blocks,
+void write_words(const StreamKey& key, std::uint64_t first, std::size_t blocks,
                  std::uint64_t* words) {
   choose_instruction_set();
   HWY_DYNAMIC_DISPATCH(write)(key, first, blocks, words);

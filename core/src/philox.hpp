@@ -23,9 +23,7 @@ constexpr std::size_t most_blocks_together = 16;
 
 /// The words of `blocks` blocks from block `first` on.
 /// \param words  room for 4·(blocks + most_blocks_together − 1)
-void write_words(const StreamKey& key,
-                 std::uint64_t first,
-                 std::size_t blocks,
+void write_words(const StreamKey& key, std::uint64_t first, std::size_t blocks,
                  std::uint64_t* words);
 
 }  // namespace dpsosp

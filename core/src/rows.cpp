@@ -33,10 +33,7 @@ struct SquareOfSum {
 
 // out[k] = Σ_j term(w[j], rows[k][j]) for `count` rows, while the rows after them are fetched.
 template <class Term, std::size_t count>
-void sum_some(const double* const* rows,
-              const double* const* next,
-              const double* w,
-              std::size_t d,
+void sum_some(const double* const* rows, const double* const* next, const double* w, std::size_t d,
               double* out) {
   const Term term;
   std::array<PartialSums, count> sums;

@@ -35,11 +35,8 @@ bool read_number(const std::string& text, Number& value) {
 std::string range_text(const Range& range, bool integer) {
   const bool bounded_below = std::isfinite(range.least);
   if (bounded_below && std::isfinite(range.most))
-    return fmt::format("in {}{:.10g}, {:.10g}{}",
-                       range.with_least ? '[' : '(',
-                       range.least,
-                       range.most,
-                       range.with_most ? ']' : ')');
+    return fmt::format("in {}{:.10g}, {:.10g}{}", range.with_least ? '[' : '(', range.least,
+                       range.most, range.with_most ? ']' : ')');
   std::string text;
   if (bounded_below) text = fmt::format("{} {:.10g}", range.with_least ? ">=" : ">", range.least);
   if (integer) return text;
@@ -63,8 +60,7 @@ struct NameAndWords {
   const std::vector<std::string>& words;
 };
 
-void rename(std::map<std::string, std::string>& settings,
-            const NameAndWords& from,
+void rename(std::map<std::string, std::string>& settings, const NameAndWords& from,
             const NameAndWords& to) {
   auto entry = settings.extract(from.name);
   if (entry.empty()) return;
@@ -87,11 +83,8 @@ Field field(std::string name, Index& value, const Range& range, std::string mean
 
 Field field(std::string name, bool& value, std::string meaning) {
   return choice_field(
-      std::move(name),
-      {"false", "true"},
-      [&value] { return value ? 1U : 0U; },
-      [&value](std::size_t k) { value = k == 1; },
-      std::move(meaning));
+      std::move(name), {"false", "true"}, [&value] { return value ? 1U : 0U; },
+      [&value](std::size_t k) { value = k == 1; }, std::move(meaning));
 }
 
 Field field(std::string name, std::string& value, std::string meaning) {
@@ -105,10 +98,8 @@ Field field(std::string name, std::string& value, std::string meaning) {
               }};
 }
 
-Field choice_field(std::string name,
-                   std::vector<std::string> names,
-                   std::function<std::size_t()> get,
-                   std::function<void(std::size_t)> set,
+Field choice_field(std::string name, std::vector<std::string> names,
+                   std::function<std::size_t()> get, std::function<void(std::size_t)> set,
                    std::string meaning) {
   return {.name = std::move(name),
           .meaning = std::move(meaning),
@@ -151,9 +142,7 @@ std::map<std::string, std::string> settings_of_stored(const Fields& fields,
   return stored;
 }
 
-void set_field(Fields& fields,
-               std::string_view owner,
-               const std::string& name,
+void set_field(Fields& fields, std::string_view owner, const std::string& name,
                const std::string& text) {
   const auto found = std::ranges::find(fields, name, &Field::name);
   if (found == fields.end()) {

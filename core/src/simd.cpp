@@ -29,9 +29,7 @@ std::int64_t chosen_target() {
   const std::int64_t available = hwy::SupportedTargets() | HWY_STATIC_TARGET;
   for (const InstructionSet& set : instruction_sets)
     if (set.word == wanted && (set.target & available) != 0) return set.target;
-  reject("environment",
-         "DPSOSP_SIMD",
-         wanted,
+  reject("environment", "DPSOSP_SIMD", wanted,
          "portable, sse4, avx2 or avx512, if the processor has it");
 }
 

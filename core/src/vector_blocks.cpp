@@ -26,8 +26,8 @@ struct BlockSums {
 };
 
 template <std::size_t count>
-void weigh_blocks(
-    const double* blocks, const double* shift, std::size_t d, double limit, BlockSums& sums) {
+void weigh_blocks(const double* blocks, const double* shift, std::size_t d, double limit,
+                  BlockSums& sums) {
   const Lanes one = hn::Set(tag, 1.0), most = hn::Set(tag, limit);
   std::array<PartialSums, count> weights;
   for (PartialSums& squares : weights) squares = zero_sums();
@@ -63,12 +63,8 @@ void weigh_blocks(
     }
 }
 
-VectorBlocks::Weighed weigh_all(const double* blocks,
-                                std::size_t count,
-                                const double* shift,
-                                std::size_t d,
-                                double limit,
-                                double* out) {
+VectorBlocks::Weighed weigh_all(const double* blocks, std::size_t count, const double* shift,
+                                std::size_t d, double limit, double* out) {
   constexpr std::size_t group = 4;
   BlockSums sums;
   sums.weight = sums.largest = zero_sums();
@@ -85,8 +81,7 @@ VectorBlocks::Weighed weigh_all(const double* blocks,
   HWY_ALIGN std::array<double, partial_sums> largest;
   for (std::size_t part = 0; part < parts; ++part)
     hn::Store(sums.largest[part], tag, largest.data() + part * lanes);
-  return {total(sums.weight),
-          static_cast<Index>(sums.clipped),
+  return {total(sums.weight), static_cast<Index>(sums.clipped),
           *std::max_element(largest.begin(), largest.end())};
 }
 
@@ -107,15 +102,12 @@ VectorBlocks::VectorBlocks(const Matrix& vectors)
       for (Index k = 0; k < in_block; ++k) *next++ = vectors(j, i + k);
 }
 
-VectorBlocks::Weighed VectorBlocks::add_weighed(
-    Index first, Index last, ConstVectorRef shift, double limit, VectorRef out) const {
+VectorBlocks::Weighed VectorBlocks::add_weighed(Index first, Index last, ConstVectorRef shift,
+                                                double limit, VectorRef out) const {
   choose_instruction_set();
   return HWY_DYNAMIC_DISPATCH(weigh_all)(entries_.data() + first * shift.size() * in_block,
-                                         static_cast<std::size_t>(last - first),
-                                         shift.data(),
-                                         static_cast<std::size_t>(shift.size()),
-                                         limit,
-                                         out.data());
+                                         static_cast<std::size_t>(last - first), shift.data(),
+                                         static_cast<std::size_t>(shift.size()), limit, out.data());
 }
 
 }  // namespace dpsosp

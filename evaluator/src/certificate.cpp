@@ -42,8 +42,7 @@ EvaluationStatus certify_diagonal(const Objective& objective, ConstVectorRef x, 
   return EvaluationStatus::ok;
 }
 
-EvaluationStatus dense(HessianOperator& hessian,
-                       const CertificateOptions& options,
+EvaluationStatus dense(HessianOperator& hessian, const CertificateOptions& options,
                        Certificate& c) {
   c.method = CurvatureMethod::dense;
   const Matrix& h = hessian.matrix();
@@ -67,18 +66,15 @@ EvaluationStatus dense(HessianOperator& hessian,
 }
 
 /// Steps of Lanczos from the start of the options' stream.
-LanczosFactorization steps_of(HessianOperator& hessian,
-                              const CertificateOptions& options,
+LanczosFactorization steps_of(HessianOperator& hessian, const CertificateOptions& options,
                               Index steps) {
   Vector start(hessian.dimension());
   Stream(options.key).fill_normal(1.0, start);
   return lanczos(hessian, start, steps);
 }
 
-EvaluationStatus bounded_lanczos(HessianOperator& hessian,
-                                 const LanczosFactorization& f,
-                                 const CertificateOptions& options,
-                                 Certificate& c) {
+EvaluationStatus bounded_lanczos(HessianOperator& hessian, const LanczosFactorization& f,
+                                 const CertificateOptions& options, Certificate& c) {
   c.method = CurvatureMethod::lanczos;
   const Index d = hessian.dimension();
   Vector product(d);
@@ -98,9 +94,8 @@ EvaluationStatus bounded_lanczos(HessianOperator& hessian,
   if (options.smoothness) {
     c.smoothness_contradicted = ritz.largest > *options.smoothness + c.rounding_allowance;
     if (!c.smoothness_contradicted)
-      lower = std::max(
-          lower,
-          ritz.smallest - (*options.smoothness - ritz.smallest) * chebyshev_gap(weight, f.steps()));
+      lower = std::max(lower, ritz.smallest - (*options.smoothness - ritz.smallest) *
+                                                  chebyshev_gap(weight, f.steps()));
   }
   c.lambda_min_lower = lower - c.rounding_allowance;
   return EvaluationStatus::ok;
@@ -114,10 +109,8 @@ bool is_cheap(const Objective& objective, const CertificateOptions& options) {
          objective.hessian_cost() <= options.steps;
 }
 
-EvaluationStatus certify_curvature(const Objective& objective,
-                                   const CertificateOptions& options,
-                                   HessianOperator& hessian,
-                                   Certificate& c) {
+EvaluationStatus certify_curvature(const Objective& objective, const CertificateOptions& options,
+                                   HessianOperator& hessian, Certificate& c) {
   const Index d = objective.dimension();
   if (d <= options.dense_limit) {
     plan_work(d);
@@ -133,10 +126,8 @@ EvaluationStatus certify_curvature(const Objective& objective,
   return bounded_lanczos(hessian, steps_of(hessian, options, options.steps), options, c);
 }
 
-EvaluationStatus evaluate(const Objective& objective,
-                          ConstVectorRef x,
-                          const CertificateOptions& options,
-                          HessianOperator& hessian,
+EvaluationStatus evaluate(const Objective& objective, ConstVectorRef x,
+                          const CertificateOptions& options, HessianOperator& hessian,
                           Certificate& c) {
   if (!x.allFinite()) return EvaluationStatus::non_finite_point;
   c.value = objective.value(x);
@@ -164,8 +155,7 @@ double sosp_level(double gradient_norm, double lambda_min, double hessian_lipsch
   return std::max(gradient_norm, lambda_min * (lambda_min / hessian_lipschitz));  // no 0/0 at ρ = 0
 }
 
-Certificate certify(const Objective& objective,
-                    ConstVectorRef x,
+Certificate certify(const Objective& objective, ConstVectorRef x,
                     const CertificateOptions& options) {
   check(options);
   HessianOperator hessian(objective, x);

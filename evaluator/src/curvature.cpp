@@ -16,14 +16,12 @@ void check(const Objective& objective, const CurvatureOptions& options, const Ve
   if (!(options.tolerance >= 1e-13 && options.tolerance < 1))
     reject("estimate_lambda_min", "tolerance", options.tolerance, "in [1e-13, 1)");
   if (options.max_products < 1)
-    reject(
-        "estimate_lambda_min", "max_products", static_cast<double>(options.max_products), ">= 1");
+    reject("estimate_lambda_min", "max_products", static_cast<double>(options.max_products),
+           ">= 1");
   if (options.key.purpose != Purpose::evaluation)
     reject("estimate_lambda_min", "key.purpose", "another purpose", "Purpose::evaluation");
   if (warm_start.size() != 0 && warm_start.size() != objective.dimension())
-    reject("estimate_lambda_min",
-           "size of warm_start",
-           static_cast<double>(warm_start.size()),
+    reject("estimate_lambda_min", "size of warm_start", static_cast<double>(warm_start.size()),
            "0 or the dimension");
 }
 
@@ -45,9 +43,7 @@ void all_eigenvalues(HessianOperator& hessian, CurvatureEstimate& estimate) {
 }
 
 /// Estimates from the whole matrix. \return false where that is not worth it or found no end
-bool dense(HessianOperator& hessian,
-           const CurvatureOptions& options,
-           const Vector& warm_start,
+bool dense(HessianOperator& hessian, const CurvatureOptions& options, const Vector& warm_start,
            CurvatureEstimate& estimate) {
   estimate.method = CurvatureMethod::dense;
   estimate.converged = true;
@@ -77,11 +73,8 @@ void estimate_diagonal(const Objective& objective, ConstVectorRef x, CurvatureEs
   estimate.direction = Vector::Unit(x.size(), at);
 }
 
-void estimate_at(HessianOperator& hessian,
-                 const Objective& objective,
-                 ConstVectorRef x,
-                 const CurvatureOptions& options,
-                 const Vector& warm_start,
+void estimate_at(HessianOperator& hessian, const Objective& objective, ConstVectorRef x,
+                 const CurvatureOptions& options, const Vector& warm_start,
                  CurvatureEstimate& estimate) {
   if (objective.diagonal()) return estimate_diagonal(objective, x, estimate);
   if (pays_as_matrix(objective)) {
@@ -102,10 +95,8 @@ void estimate_at(HessianOperator& hessian,
 
 }  // namespace
 
-CurvatureEstimate estimate_lambda_min(const Objective& objective,
-                                      ConstVectorRef x,
-                                      const CurvatureOptions& options,
-                                      const Vector& warm_start) {
+CurvatureEstimate estimate_lambda_min(const Objective& objective, ConstVectorRef x,
+                                      const CurvatureOptions& options, const Vector& warm_start) {
   check(objective, options, warm_start);
   HessianOperator hessian(objective, x);
   CurvatureEstimate estimate;

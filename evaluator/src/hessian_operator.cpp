@@ -11,9 +11,7 @@ namespace dpsosp {
 HessianOperator::HessianOperator(const Objective& objective, ConstVectorRef x)
     : objective_(objective), x_(x) {
   if (x.size() != objective.dimension())
-    reject("evaluator",
-           "size of x",
-           static_cast<double>(x.size()),
+    reject("evaluator", "size of x", static_cast<double>(x.size()),
            "the dimension " + std::to_string(objective.dimension()));
 }
 

@@ -45,8 +45,7 @@ std::optional<double> proven_bound(Cholesky& cholesky, const Matrix& h, double b
 
 }  // namespace
 
-std::optional<LeastEigenpair> least_eigenpair(HessianOperator& hessian,
-                                              const StreamKey& key,
+std::optional<LeastEigenpair> least_eigenpair(HessianOperator& hessian, const StreamKey& key,
                                               const Vector& warm_start) {
   const Matrix& h = hessian.matrix();
   const Index d = h.rows();

@@ -24,8 +24,7 @@ struct LeastEigenpair {
 /// that fails, as for a start without a component on the eigenvector.
 /// \param hessian     of dimension ≥ 2, finite, not zero
 /// \param warm_start  d entries, or none
-std::optional<LeastEigenpair> least_eigenpair(HessianOperator& hessian,
-                                              const StreamKey& key,
+std::optional<LeastEigenpair> least_eigenpair(HessianOperator& hessian, const StreamKey& key,
                                               const Vector& warm_start = {});
 
 }  // namespace dpsosp

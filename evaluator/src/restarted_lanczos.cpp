@@ -55,8 +55,7 @@ Vector lanczos_start(Index dimension, const StreamKey& key, const Vector& warm_s
   return v;
 }
 
-RestartedRitz restarted_lanczos(HessianOperator& hessian,
-                                const CurvatureOptions& options,
+RestartedRitz restarted_lanczos(HessianOperator& hessian, const CurvatureOptions& options,
                                 const Vector& warm_start) {
   const Index d = hessian.dimension();
   Vector v(d), w(d);

@@ -22,8 +22,7 @@ Vector lanczos_start(Index dimension, const StreamKey& key, const Vector& warm_s
 
 /// The pair by implicitly restarted Lanczos (Spectra); see estimate_lambda_min.
 /// \throws HessianOperator::NonFinite
-RestartedRitz restarted_lanczos(HessianOperator& hessian,
-                                const CurvatureOptions& options,
+RestartedRitz restarted_lanczos(HessianOperator& hessian, const CurvatureOptions& options,
                                 const Vector& warm_start);
 
 }  // namespace dpsosp

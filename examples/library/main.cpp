@@ -25,13 +25,9 @@ int main() {
           [&](double z) {
             return std::vector<CountedEvent>{{GaussianEvent{.noise_multiplier = z}, steps}};
           },
-          Adjacency::replace_one,
-          budget.epsilon,
-          budget.delta,
+          Adjacency::replace_one, budget.epsilon, budget.delta,
           {.accountant = Accountant::analytic});
-  Curator curator(problem.facts,
-                  *problem.records,
-                  filter_rule(budget, Calibrator::exact_gaussian),
+  Curator curator(problem.facts, *problem.records, filter_rule(budget, Calibrator::exact_gaussian),
                   {.seed = 1});
 
   Vector x = problem.facts.initial_point;
@@ -44,8 +40,7 @@ int main() {
   }
 
   const auto look = [&](ConstVectorRef point) {
-    return certify(problem.objective(),
-                   point,
+    return certify(problem.objective(), point,
                    {.hessian_lipschitz = problem.facts.constants["hessian_lipschitz"]});
   };
   const Certificate start = look(problem.facts.initial_point), end = look(x);

@@ -5,7 +5,6 @@
 
 int main(int argc, char** argv) {
   return dpsosp::main(
-      argc,
-      argv,
+      argc, argv,
       {.algorithms = {dpsosp::algorithm_entry<dpsosp::smith_2027::NormalisedMomentum>()}});
 }

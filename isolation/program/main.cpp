@@ -56,8 +56,8 @@ int execute(std::span<const char* const> words) {
                       "outside /usr; name it in the program's card"
                     : "isolated run: the program cannot be executed");
   }
-  std::array<char*, 3> arguments{
-      const_cast<char*>(words[2]), const_cast<char*>(file.c_str()), nullptr};
+  std::array<char*, 3> arguments{const_cast<char*>(words[2]), const_cast<char*>(file.c_str()),
+                                 nullptr};
   execv(words[2], arguments.data());
   const int error = errno;
   return fail(

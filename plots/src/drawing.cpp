@@ -31,11 +31,8 @@ constexpr Module drawing{"dpsosp.draw", "figures", "install python3-matplotlib"}
 constexpr Module paging{"dpsosp.report", "pages", "install python3-jinja2 and python3-markdown-it"};
 
 std::string cannot_run(const Module& module, int error) {
-  return fmt::format("{}: cannot run {} ({}); {}",
-                     module.lines,
-                     DPSOSP_FIGURE_PYTHON,
-                     std::strerror(error),
-                     module.install);
+  return fmt::format("{}: cannot run {} ({}); {}", module.lines, DPSOSP_FIGURE_PYTHON,
+                     std::strerror(error), module.install);
 }
 
 /// A command and its environment, as exec takes them.
@@ -118,8 +115,8 @@ std::vector<std::string> run(const Module& module, const std::vector<std::string
   ::posix_spawn_file_actions_addopen(&actions, 1, "/dev/null", O_WRONLY, 0);
   ::posix_spawn_file_actions_adddup2(&actions, pipe[1], 2);
   ::pid_t child = 0;
-  const int error = ::posix_spawnp(
-      &child, DPSOSP_FIGURE_PYTHON, &actions, nullptr, call.arguments(), call.variables());
+  const int error = ::posix_spawnp(&child, DPSOSP_FIGURE_PYTHON, &actions, nullptr,
+                                   call.arguments(), call.variables());
   ::posix_spawn_file_actions_destroy(&actions);
   ::close(pipe[1]);
   const std::string said = error == 0 ? read_to_end(pipe[0]) : std::string();
@@ -137,11 +134,8 @@ std::vector<std::string> run(const Module& module, const std::vector<std::string
     if (line.starts_with(fmt::format("{}: ", module.lines))) reasons.push_back(std::move(line));
   if (!reasons.empty()) return reasons;
   const std::vector<std::string> all = lines_of(said);
-  return {fmt::format("{}: {} cannot make them ({}); {}",
-                      module.lines,
-                      DPSOSP_FIGURE_PYTHON,
-                      all.empty() ? "it said nothing" : all.back(),
-                      module.install)};
+  return {fmt::format("{}: {} cannot make them ({}); {}", module.lines, DPSOSP_FIGURE_PYTHON,
+                      all.empty() ? "it said nothing" : all.back(), module.install)};
 }
 
 }  // namespace

@@ -19,9 +19,7 @@ void check_axis(const std::string& where, const Axis& axis) {
   if (!axis.range) return;
   const auto [low, high] = *axis.range;
   if (!(std::isfinite(low) && std::isfinite(high) && low < high))
-    reject(where,
-           "range",
-           fmt::format("[{}, {}]", low, high),
+    reject(where, "range", fmt::format("[{}, {}]", low, high),
            "two finite numbers, the smaller first");
   if (axis.scale == Scale::log && !(low > 0)) reject(where, "range", low, "> 0 on a log axis");
   if (!(high - low > 1e-9 * std::max(std::abs(low), std::abs(high))))
@@ -51,8 +49,8 @@ void check_series(const std::string& where, const Series& s, const Panel& panel)
     if (!std::isnan(s.low[i])) check_value(where, fmt::format("low[{}]", i), s.low[i], panel.y);
     if (!std::isnan(s.high[i])) check_value(where, fmt::format("high[{}]", i), s.high[i], panel.y);
     if (s.low[i] > s.high[i])
-      reject(
-          where, fmt::format("low[{}]", i), s.low[i], fmt::format("at most high = {}", s.high[i]));
+      reject(where, fmt::format("low[{}]", i), s.low[i],
+             fmt::format("at most high = {}", s.high[i]));
   }
 }
 
@@ -74,9 +72,7 @@ void check_panel(const std::string& where, const Panel& panel) {
   }
   for (const ReferenceLine& line : panel.lines) {
     const bool horizontal = line.direction == Direction::horizontal;
-    check_inside(fmt::format("{}, line '{}'", where, line.label),
-                 "value",
-                 line.value,
+    check_inside(fmt::format("{}, line '{}'", where, line.label), "value", line.value,
                  horizontal ? panel.y : panel.x);
   }
 }
@@ -92,15 +88,11 @@ void check_labels(const std::string& where, const Figure& figure) {
       const Look look{s.style, s.dashed};
       const auto [known, first] = look_of.emplace(s.label, look);
       if (!first && known->second != look)
-        reject(where,
-               fmt::format("style of '{}'", s.label),
-               fmt::format("{}", s.style),
+        reject(where, fmt::format("style of '{}'", s.label), fmt::format("{}", s.style),
                "one style a label");
       const auto [other, free] = label_of.emplace(look, s.label);
       if (!free && other->second != s.label)
-        reject(where,
-               fmt::format("style of '{}'", s.label),
-               fmt::format("{}", s.style),
+        reject(where, fmt::format("style of '{}'", s.label), fmt::format("{}", s.style),
                fmt::format("another one, '{}' has it", other->second));
     }
   }

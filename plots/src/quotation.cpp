@@ -43,12 +43,8 @@ const Symbols& symbols() {
 
 /// Combining marks, set after their letter.
 const Symbols& accents() {
-  static const Symbols all{{"hat", "\u0302"},
-                           {"widehat", "\u0302"},
-                           {"tilde", "\u0303"},
-                           {"widetilde", "\u0303"},
-                           {"bar", "\u0304"},
-                           {"overline", "\u0304"}};
+  static const Symbols all{{"hat", "\u0302"},       {"widehat", "\u0302"}, {"tilde", "\u0303"},
+                           {"widetilde", "\u0303"}, {"bar", "\u0304"},     {"overline", "\u0304"}};
   return all;
 }
 

@@ -36,8 +36,7 @@ void check_spread(const std::string& where, const Spread& s) {
     reject(where, "median", s.median, fmt::format("in [{}, {}]", s.low, s.high));
 }
 
-void check_footnotes(const std::string& where,
-                     const std::vector<std::size_t>& marks,
+void check_footnotes(const std::string& where, const std::vector<std::size_t>& marks,
                      std::size_t n) {
   for (const std::size_t mark : marks)
     if (mark >= n) reject(where, "footnote", fmt::format("{}", mark), fmt::format("below {}", n));
@@ -66,9 +65,7 @@ Cell spread_cell(std::span<const double> finished, Index failed, std::string fai
   return c;
 }
 
-Spread spread_of(std::span<const double> finished,
-                 Index failed,
-                 std::string failure,
+Spread spread_of(std::span<const double> finished, Index failed, std::string failure,
                  NumberFormat format) {
   for (const double value : finished)
     if (!std::isfinite(value)) reject("spread", "value", value, "a finite number, or a failed run");
@@ -96,9 +93,7 @@ void check(const Table& table) {
     for (const Row& row : group.rows) {
       const std::string in_row = fmt::format("{}, row '{}'", owner, row.label);
       if (row.cells.size() != columns.size())
-        reject(in_row,
-               "cells",
-               fmt::format("{}", row.cells.size()),
+        reject(in_row, "cells", fmt::format("{}", row.cells.size()),
                fmt::format("{}", columns.size()));
       check_footnotes(in_row, row.footnotes, table.footnotes.size());
       for (std::size_t k = 0; k < columns.size(); ++k) {

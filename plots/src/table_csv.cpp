@@ -56,8 +56,8 @@ std::string spread_fields(const Cell& cell, const Layout& layout) {
       has_median(*spread)
           ? fmt::format("{},{},{}", exact(spread->median), exact(spread->low), exact(spread->high))
           : ",,";
-  return fmt::format(
-      "{},{},{},{}", values, spread->count, spread->failed, csv_field(spread->failure));
+  return fmt::format("{},{},{},{}", values, spread->count, spread->failed,
+                     csv_field(spread->failure));
 }
 
 std::string cell_fields(const Cell& cell, const Layout& layout) {

@@ -14,14 +14,13 @@ constexpr std::size_t wide_columns = 7;
 std::string latex_spread(const Spread& spread) {
   std::string out;
   if (has_median(spread)) {
-    out = fmt::format("${}$\\\\{{\\scriptsize $[{}, {}]$}}",
-                      latex_number(spread.median, spread.format),
-                      latex_number(spread.low, spread.format),
-                      latex_number(spread.high, spread.format));
+    out = fmt::format(
+        "${}$\\\\{{\\scriptsize $[{}, {}]$}}", latex_number(spread.median, spread.format),
+        latex_number(spread.low, spread.format), latex_number(spread.high, spread.format));
   }
   if (spread.failed > 0)
-    out += fmt::format(
-        "{}{{\\scriptsize {}}}", out.empty() ? "" : "\\\\", latex_text(failure_text(spread)));
+    out += fmt::format("{}{{\\scriptsize {}}}", out.empty() ? "" : "\\\\",
+                       latex_text(failure_text(spread)));
   return out.empty() ? out : "\\shortstack[r]{" + out + "}";
 }
 
@@ -71,8 +70,7 @@ std::string body(const Table& table) {
     first = false;
     if (!group.label.empty()) {
       out += fmt::format("\\multicolumn{{{}}}{{l}}{{\\textit{{{}}}}} \\\\\n",
-                         column_count(table) + 1,
-                         latex_text(group.label));
+                         column_count(table) + 1, latex_text(group.label));
     }
     for (const Row& row : group.rows) {
       out += latex_text(row.label) + latex_marks(row.footnotes);
@@ -94,11 +92,8 @@ std::string to_latex(const Table& table) {
                                 wide ? " and \\usepackage{graphicx}" : "");
   out += fmt::format(
       "\\begin{{{}}}\n\\centering\n\\caption{{\\textbf{{{}}}{}{}}}\n\\label{{tab:{}}}\n",
-      environment,
-      latex_text(table.title),
-      table.caption.empty() ? "" : " ",
-      latex_text(table.caption),
-      table.id);
+      environment, latex_text(table.title), table.caption.empty() ? "" : " ",
+      latex_text(table.caption), table.id);
   if (wide) out += "\\resizebox{\\textwidth}{!}{%\n";
   out += fmt::format("\\begin{{tabular}}{{l{}}}\n\\toprule\n", std::string(columns, 'r'));
   out += group_header(table) + latex_text(table.row_header);
@@ -108,8 +103,7 @@ std::string to_latex(const Table& table) {
   out += wide ? "}\n" : "\n";
   for (std::size_t k = 0; k < table.footnotes.size(); ++k) {
     out += fmt::format("\\par\\smallskip{{\\footnotesize \\textsuperscript{{{}}} {}}}\n",
-                       footnote_mark(k),
-                       latex_text(table.footnotes[k]));
+                       footnote_mark(k), latex_text(table.footnotes[k]));
   }
   for (const std::string& note : notes_of(table))
     out += fmt::format("\\par\\smallskip{{\\footnotesize {}}}\n", latex_text(note));

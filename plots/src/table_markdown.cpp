@@ -16,8 +16,7 @@ std::string markdown_content(const Cell& cell) {
   if (spread == nullptr) return {};
   std::string out;
   if (has_median(*spread)) {
-    out = fmt::format("{} [{}, {}]",
-                      plain_number(spread->median, spread->format),
+    out = fmt::format("{} [{}, {}]", plain_number(spread->median, spread->format),
                       plain_number(spread->low, spread->format),
                       plain_number(spread->high, spread->format));
   }

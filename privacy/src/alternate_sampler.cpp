@@ -57,9 +57,7 @@ AlternateSampler::AlternateSampler(const GibbsLaw& law) : law_(law) {
   }
   const double log_trials = 2.0 * law.inverse_temperature * law.bound;
   if (law.method != GibbsMethod::stochastic && !(log_trials <= most_log_trials))
-    reject(where,
-           "inverse_temperature * range",
-           log_trials,
+    reject(where, "inverse_temperature * range", log_trials,
            "<= 18 for exact draws, which take up to exp of it proposals; a lower temperature or "
            "the stochastic method");
 }
@@ -105,9 +103,7 @@ bool AlternateSampler::accept_exactly(SampledLoss& loss, ConstVectorRef x, Strea
   return stream.uniform() <= std::exp(-law_.inverse_temperature * (f + law_.bound));
 }
 
-double AlternateSampler::estimate(SampledLoss& loss,
-                                  ConstVectorRef x,
-                                  ConstVectorRef z,
+double AlternateSampler::estimate(SampledLoss& loss, ConstVectorRef x, ConstVectorRef z,
                                   Stream& stream) {
   double r = 1.0;
   for (Index k = 1;; ++k) {  // level k is reached with probability 1/k!

@@ -21,8 +21,7 @@
 namespace dpsosp {
 namespace {
 
-std::vector<CountedEvent> events_of(std::span<const PlannedQuery> plan,
-                                    Index records,
+std::vector<CountedEvent> events_of(std::span<const PlannedQuery> plan, Index records,
                                     double ratio) {
   std::vector<CountedEvent> events;
   for (const PlannedQuery& q : plan) {
@@ -44,18 +43,13 @@ struct AskedNoise {
 
 CalibratedNoise calibrate_by_renyi(const AskedNoise& asked) {
   const AccountOptions options{.accountant = Accountant::rdp};
-  const double ratio =
-      smallest_noise_multiplier([&](double z) { return events_of(asked.plan, asked.records, z); },
-                                Adjacency::replace_one,
-                                asked.budget.epsilon,
-                                asked.budget.delta,
-                                options);
+  const double ratio = smallest_noise_multiplier(
+      [&](double z) { return events_of(asked.plan, asked.records, z); }, Adjacency::replace_one,
+      asked.budget.epsilon, asked.budget.delta, options);
   const auto events = events_of(asked.plan, asked.records, ratio);
   const Guarantee g = epsilon_of(events, Adjacency::replace_one, asked.budget.delta, options);
   if (g.epsilon == 0)  // only noise that drowns everything meets the target
-    reject("calibrator rdp",
-           "epsilon",
-           asked.budget.epsilon,
+    reject("calibrator rdp", "epsilon", asked.budget.epsilon,
            "one that its orders can prove at this delta; use cks");
   CalibratedNoise noise{ratio, filter_rule(asked.budget, Calibrator::rdp, g.order)};
   // Charges are rounded: the filter must grant the last of them, too.
@@ -120,11 +114,8 @@ double zcdp_budget(const PrivacyBudget& budget, Calibrator calibrator) {
   throw InputError("calibrator rdp has no zCDP budget; use cks, bun-steinke or exact-gaussian");
 }
 
-FilterRule filter_rule(const PrivacyBudget& whole,
-                       Calibrator calibrator,
-                       std::optional<double> order,
-                       double pure_epsilon,
-                       double delta_extra) {
+FilterRule filter_rule(const PrivacyBudget& whole, Calibrator calibrator,
+                       std::optional<double> order, double pure_epsilon, double delta_extra) {
   check(whole);
   if (!(pure_epsilon >= 0 && pure_epsilon <= whole.epsilon))
     reject("privacy budget", "pure_epsilon", pure_epsilon, "in [0, epsilon]");
@@ -196,10 +187,8 @@ PrivacyBudget slice(const PrivacyBudget& budget, Calibrator calibrator, double s
   return {low, budget.delta};
 }
 
-CalibratedNoise calibrate_common_noise(std::span<const PlannedQuery> plan,
-                                       Index records,
-                                       const PrivacyBudget& budget,
-                                       Calibrator calibrator) {
+CalibratedNoise calibrate_common_noise(std::span<const PlannedQuery> plan, Index records,
+                                       const PrivacyBudget& budget, Calibrator calibrator) {
   check(budget);
   double total = 0;
   for (const PlannedQuery& q : plan) {
@@ -216,11 +205,8 @@ CalibratedNoise calibrate_common_noise(std::span<const PlannedQuery> plan,
   return calibrations.of({{plan.begin(), plan.end()}, records, budget});
 }
 
-double noise_within(std::span<const PlannedQuery> plan,
-                    Index records,
-                    const FilterRule& rule,
-                    double allowance,
-                    double floor) {
+double noise_within(std::span<const PlannedQuery> plan, Index records, const FilterRule& rule,
+                    double allowance, double floor) {
   const auto too_dear = [&](double ratio) {
     double cost = 0;
     for (const CountedEvent& e : events_of(plan, records, ratio))

@@ -34,11 +34,8 @@ Session& ask(const std::unique_ptr<Session>& session) {
   return *session;
 }
 
-std::unique_ptr<door::Curator> unsound(const PublicFacts& facts,
-                                       door::Source source,
-                                       StreamKey key,
-                                       Departures departures,
-                                       ClipLog* clip_log) {
+std::unique_ptr<door::Curator> unsound(const PublicFacts& facts, door::Source source, StreamKey key,
+                                       Departures departures, ClipLog* clip_log) {
   departures.no_filter = true;
   return std::make_unique<door::Curator>(facts, source, FilterRule{}, key, clip_log, departures);
 }
@@ -49,11 +46,8 @@ BatchPolicy Batch::policy() const { return Handles::of(*this).policy; }
 
 Curator::Curator(std::unique_ptr<door::Curator> curator)
     : curator_(std::move(curator)), facts_(curator_->facts()) {}
-Curator::Curator(const PublicFacts& facts,
-                 const AnyRecords& records,
-                 const FilterRule& rule,
-                 StreamKey key,
-                 ClipLog* clip_log)
+Curator::Curator(const PublicFacts& facts, const AnyRecords& records, const FilterRule& rule,
+                 StreamKey key, ClipLog* clip_log)
     : Curator(std::make_unique<door::Curator>(facts, &records, rule, key, clip_log)) {}
 Curator::~Curator() = default;
 Curator::Curator(Curator&&) noexcept = default;
@@ -67,102 +61,68 @@ bool Curator::answers_second_order() const { return curator_->answers_second_ord
 Batch Curator::draw(const BatchPolicy& policy, BatchUse use) {
   return Handles::of(ask(*this).draw(policy, use));
 }
-void Curator::gradient(const Point& point,
-                       const Batch& batch,
-                       const GradientQuery& query,
+void Curator::gradient(const Point& point, const Batch& batch, const GradientQuery& query,
                        VectorRef out) {
   ask(*this).answer("gradient", point, nullptr, Handles::of(batch), query, out);
 }
-void Curator::gradient_difference(const Point& point,
-                                  const Point& previous,
-                                  const Batch& batch,
-                                  const GradientQuery& query,
-                                  VectorRef out) {
+void Curator::gradient_difference(const Point& point, const Point& previous, const Batch& batch,
+                                  const GradientQuery& query, VectorRef out) {
   ask(*this).answer("gradient_difference", point, &previous, Handles::of(batch), query, out);
 }
-void Curator::gradient_combination(double gamma,
-                                   const Point& point,
-                                   const Point& previous,
-                                   const Batch& batch,
-                                   const CombinationQuery& query,
+void Curator::gradient_combination(double gamma, const Point& point, const Point& previous,
+                                   const Batch& batch, const CombinationQuery& query,
                                    VectorRef out) {
   ask(*this).gradient_combination(gamma, point, previous, Handles::of(batch), query, out);
 }
-void Curator::hessian(const Point& point,
-                      const Batch& batch,
-                      const HessianQuery& query,
+void Curator::hessian(const Point& point, const Batch& batch, const HessianQuery& query,
                       MatrixRef out) {
   ask(*this).hessian(point, Handles::of(batch), query, out);
 }
-void Curator::hessian_product(const Point& point,
-                              ConstVectorRef v,
-                              const Batch& batch,
-                              const HessianProductQuery& query,
-                              VectorRef out) {
+void Curator::hessian_product(const Point& point, ConstVectorRef v, const Batch& batch,
+                              const HessianProductQuery& query, VectorRef out) {
   ask(*this).hessian_product(point, v, Handles::of(batch), query, out);
 }
 Curator Curator::child(const ChildSpec& spec) { return Handles::of(ask(*this).child(spec)); }
 
-SimulatedCurator::SimulatedCurator(const PublicFacts& facts,
-                                   const SimulatedSums& sums,
-                                   const FilterRule& rule,
-                                   StreamKey key,
-                                   ClipLog* clip_log)
+SimulatedCurator::SimulatedCurator(const PublicFacts& facts, const SimulatedSums& sums,
+                                   const FilterRule& rule, StreamKey key, ClipLog* clip_log)
     : Curator(std::make_unique<door::Curator>(facts, &sums, rule, key, clip_log)) {}
 
-UnsoundCurator::UnsoundCurator(const PublicFacts& facts,
-                               const AnyRecords& records,
-                               StreamKey key,
-                               const Departures& departures,
-                               ClipLog* clip_log)
+UnsoundCurator::UnsoundCurator(const PublicFacts& facts, const AnyRecords& records, StreamKey key,
+                               const Departures& departures, ClipLog* clip_log)
     : Curator(unsound(facts, &records, key, departures, clip_log)) {}
-UnsoundCurator::UnsoundCurator(const PublicFacts& facts,
-                               const SimulatedSums& sums,
-                               StreamKey key,
-                               const Departures& departures,
-                               ClipLog* clip_log)
+UnsoundCurator::UnsoundCurator(const PublicFacts& facts, const SimulatedSums& sums, StreamKey key,
+                               const Departures& departures, ClipLog* clip_log)
     : Curator(unsound(facts, &sums, key, departures, clip_log)) {}
 
-AuditedCurator::AuditedCurator(const PublicFacts& facts,
-                               const AnyRecords& records,
-                               const FilterRule& rule,
-                               StreamKey key,
-                               Auditor& auditor,
-                               ClipLog& log,
-                               std::unique_ptr<WordSource> words)
-    : Curator(std::make_unique<door::Curator>(
-          facts, &records, rule, key, &log, Departures{}, &auditor, std::move(words))) {}
+AuditedCurator::AuditedCurator(const PublicFacts& facts, const AnyRecords& records,
+                               const FilterRule& rule, StreamKey key, Auditor& auditor,
+                               ClipLog& log, std::unique_ptr<WordSource> words)
+    : Curator(std::make_unique<door::Curator>(facts, &records, rule, key, &log, Departures{},
+                                              &auditor, std::move(words))) {}
 
-ReleaseCurator::ReleaseCurator(const PublicFacts& facts,
-                               const AnyRecords& records,
-                               const FilterRule& rule,
-                               StreamKey key,
-                               std::unique_ptr<WordSource> words,
-                               ClipLog* clip_log)
+ReleaseCurator::ReleaseCurator(const PublicFacts& facts, const AnyRecords& records,
+                               const FilterRule& rule, StreamKey key,
+                               std::unique_ptr<WordSource> words, ClipLog* clip_log)
     : Curator([&] {
         if (rule.calibrator == Calibrator::exact_gaussian)
           throw InputError(
               "release: calibrator = exact-gaussian, expected cks, bun-steinke or rdp; a discrete "
               "Gaussian has the zCDP of a Gaussian, not its exact curve");
-        return std::make_unique<door::Curator>(
-            facts, &records, rule, key, clip_log, Departures{}, nullptr, std::move(words));
+        return std::make_unique<door::Curator>(facts, &records, rule, key, clip_log, Departures{},
+                                               nullptr, std::move(words));
       }()) {}
 
 TreeStream::TreeStream(Curator& curator, double sigma, std::int64_t max_leaves)
     : session_(std::make_unique<door::TreeStream>(ask(curator), sigma, max_leaves)) {}
 TreeStream::~TreeStream() = default;
 void TreeStream::restart() { ask(session_).restart(); }
-void TreeStream::push_gradient(const Point& point,
-                               const Batch& batch,
-                               const GradientQuery& query,
+void TreeStream::push_gradient(const Point& point, const Batch& batch, const GradientQuery& query,
                                VectorRef out) {
   ask(session_).push(point, nullptr, Handles::of(batch), query, out);
 }
-void TreeStream::push_difference(const Point& point,
-                                 const Point& previous,
-                                 const Batch& batch,
-                                 const GradientQuery& query,
-                                 VectorRef out) {
+void TreeStream::push_difference(const Point& point, const Point& previous, const Batch& batch,
+                                 const GradientQuery& query, VectorRef out) {
   ask(session_).push(point, &previous, Handles::of(batch), query, out);
 }
 std::int64_t TreeStream::leaves() const { return session_->leaves(); }
@@ -181,9 +141,7 @@ HessianStream& HessianStream::operator=(const HessianStream& other) {
 void HessianStream::refresh(const Point& point, const Batch& batch, double limit) {
   ask(session_).refresh(point, Handles::of(batch), limit);
 }
-void HessianStream::add(const Point& point,
-                        const Point& previous,
-                        const Batch& batch,
+void HessianStream::add(const Point& point, const Point& previous, const Batch& batch,
                         double limit) {
   ask(session_).add(point, previous, Handles::of(batch), limit);
 }
@@ -192,8 +150,7 @@ void HessianStream::product(ConstVectorRef v, double standard_deviation, VectorR
   ask(session_).product(v, standard_deviation, out);
 }
 
-StationarityTest::StationarityTest(Curator& curator,
-                                   const Batch& batch,
+StationarityTest::StationarityTest(Curator& curator, const Batch& batch,
                                    const StationaritySpec& spec)
     : session_(std::make_unique<door::StationarityTest>(ask(curator), Handles::of(batch), spec)) {}
 StationarityTest::~StationarityTest() = default;
@@ -201,9 +158,7 @@ bool StationarityTest::accepts(ConstVectorRef x) { return ask(session_).accepts(
 double StationarityTest::sensitivity() const { return session_->sensitivity(); }
 std::int64_t StationarityTest::questions() const { return session_->questions(); }
 
-LineSearch::LineSearch(Curator& curator,
-                       const Batch& batch,
-                       ConstVectorRef from,
+LineSearch::LineSearch(Curator& curator, const Batch& batch, ConstVectorRef from,
                        const LineSearchSpec& spec)
     : session_(std::make_unique<door::LineSearch>(ask(curator), Handles::of(batch), from, spec)) {}
 LineSearch::~LineSearch() = default;
@@ -227,34 +182,24 @@ double ExponentialMechanism::range(const ProductGrid& grid, double coordinate_li
 double ExponentialMechanism::vertex_range(double gradient_limit, double diameter) const {
   return session_->vertex_range(gradient_limit, diameter);
 }
-Index ExponentialMechanism::choose(const Matrix& points,
-                                   ConstVectorRef centre,
-                                   double lipschitz,
+Index ExponentialMechanism::choose(const Matrix& points, ConstVectorRef centre, double lipschitz,
                                    double epsilon) {
   return ask(session_).choose(points, centre, lipschitz, epsilon);
 }
-Index ExponentialMechanism::choose(const Net& net,
-                                   double lipschitz,
-                                   double epsilon,
+Index ExponentialMechanism::choose(const Net& net, double lipschitz, double epsilon,
                                    VectorRef out) {
   return ask(session_).choose(net, lipschitz, epsilon, out);
 }
-void ExponentialMechanism::choose(const ProductGrid& grid,
-                                  double coordinate_lipschitz,
-                                  double epsilon,
-                                  VectorRef out) {
+void ExponentialMechanism::choose(const ProductGrid& grid, double coordinate_lipschitz,
+                                  double epsilon, VectorRef out) {
   ask(session_).choose(grid, coordinate_lipschitz, epsilon, out);
 }
-Index ExponentialMechanism::choose_vertex(const Matrix& vertices,
-                                          ConstVectorRef point,
-                                          double gradient_limit,
-                                          double epsilon) {
+Index ExponentialMechanism::choose_vertex(const Matrix& vertices, ConstVectorRef point,
+                                          double gradient_limit, double epsilon) {
   return ask(session_).choose_vertex(vertices, point, gradient_limit, epsilon);
 }
-Index ExponentialMechanism::choose_l1_vertex(double radius,
-                                             ConstVectorRef point,
-                                             double gradient_limit,
-                                             double epsilon) {
+Index ExponentialMechanism::choose_l1_vertex(double radius, ConstVectorRef point,
+                                             double gradient_limit, double epsilon) {
   return ask(session_).choose_l1_vertex(radius, point, gradient_limit, epsilon);
 }
 

@@ -173,8 +173,7 @@ std::vector<Ledger::History> Ledger::record_histories() const {
   return histories;
 }
 
-Guarantee Ledger::epsilon_of_history(const History& history,
-                                     double delta,
+Guarantee Ledger::epsilon_of_history(const History& history, double delta,
                                      const AccountOptions& options) {
   // The events apart from those taken as pure DP, whose epsilons add to what the others cost.
   const auto composed = [&](const auto& taken_as_pure) {

@@ -43,8 +43,8 @@ Net Net::box(const Vector& centre, double half_width, double radius) {
   const double root_d = std::sqrt(static_cast<double>(centre.size()));
   // A count that is whole but for rounding is that whole number.
   const Index m = to_count(std::ceil(half_width * root_d / radius * (1 - 1e-12)));
-  return {
-      centre, half_width, half_width * root_d, radius, m, 2 * half_width / static_cast<double>(m)};
+  return {centre, half_width, half_width * root_d,
+          radius, m,          2 * half_width / static_cast<double>(m)};
 }
 
 Net Net::ball(const Vector& centre, double ball_radius, double radius) {

@@ -9,8 +9,8 @@
 
 namespace dpsosp {
 
-GaussianPlan plan_gaussian(
-    const BatchPolicy& policy, BatchUse use, Index records, double limit, const Noise& noise) {
+GaussianPlan plan_gaussian(const BatchPolicy& policy, BatchUse use, Index records, double limit,
+                           const Noise& noise) {
   // Where squares underflow, below about 1e-154, a norm reads 0 and clips nothing.
   if (!(limit == 0 || (limit >= 1e-150 && limit <= 1e150)))
     reject("query", "limit", limit, "0 or in [1e-150, 1e150]");
@@ -34,11 +34,11 @@ GaussianPlan plan_gaussian(
   return plan;
 }
 
-GaussianPlan plan_goe(
-    const BatchPolicy& policy, Index records, double limit, Index rank, const Noise& noise) {
+GaussianPlan plan_goe(const BatchPolicy& policy, Index records, double limit, Index rank,
+                      const Noise& noise) {
   const double root = std::sqrt(static_cast<double>(rank));
-  GaussianPlan plan = plan_gaussian(
-      policy, BatchUse::several_queries, records, limit, Noise::sensitivity_ratio(0.0));
+  GaussianPlan plan = plan_gaussian(policy, BatchUse::several_queries, records, limit,
+                                    Noise::sensitivity_ratio(0.0));
   plan.sensitivity *= root;
   // ‖A‖_F² counts an entry off the diagonal twice, so GOE(s) is √2 s in every direction.
   const double isotropic = noise.unit == Noise::Unit::sensitivity_ratio

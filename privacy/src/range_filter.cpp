@@ -11,14 +11,11 @@
 
 namespace dpsosp {
 
-RangeFilter::RangeFilter(RecordRange range,
-                         double capacity,
-                         double pure_capacity,
+RangeFilter::RangeFilter(RecordRange range, double capacity, double pure_capacity,
                          double delta_extra)
     : end_(range.end) {
-  segments_.emplace(
-      range.begin,
-      Accounts{PrivacyFilter(capacity), PrivacyFilter(pure_capacity), PrivacyFilter(delta_extra)});
+  segments_.emplace(range.begin, Accounts{PrivacyFilter(capacity), PrivacyFilter(pure_capacity),
+                                          PrivacyFilter(delta_extra)});
 }
 
 void RangeFilter::split(Index at) {
@@ -47,10 +44,7 @@ void RangeFilter::expect_own(RecordRange range) const {
   if (!(range.begin >= begin && range.begin <= range.end && range.end <= end_))
     throw std::logic_error(
         fmt::format("range filter: a charge to records [{}, {}) by the curator of [{}, {})",
-                    range.begin,
-                    range.end,
-                    begin,
-                    end_));
+                    range.begin, range.end, begin, end_));
 }
 
 bool RangeFilter::try_slices(std::span<const Slice> slices) {
@@ -69,8 +63,7 @@ bool RangeFilter::try_slices(std::span<const Slice> slices) {
   };
   for (const Slice& slice : slices)
     for (auto s = segments_.find(slice.range.begin);
-         s != segments_.end() && s->first < slice.range.end;
-         ++s) {
+         s != segments_.end() && s->first < slice.range.end; ++s) {
       Accounts& accounts = copy_of(s);
       if (slice.amount == std::numeric_limits<double>::infinity()) return false;
       if (!accounts.zcdp.try_charge(slice.amount)) return false;
@@ -87,8 +80,7 @@ bool RangeFilter::try_slices(std::span<const Slice> slices) {
   return true;
 }
 
-std::optional<RangeFilter::Account> RangeFilter::try_pure(const Charge& charge,
-                                                          double pure,
+std::optional<RangeFilter::Account> RangeFilter::try_pure(const Charge& charge, double pure,
                                                           double delta_extra) {
   const bool has_account = segments_.begin()->second.pure.capacity() > 0;
   if (has_account && try_slice({charge.range, 0.0, pure, delta_extra})) return Account::pure;

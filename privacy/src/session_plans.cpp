@@ -75,8 +75,8 @@ std::vector<std::pair<std::int64_t, std::int64_t>> tree_nodes(std::int64_t t) {
   return nodes;
 }
 
-double alternating_rounds(
-    double inverse_temperature, double regularizer, double range, double step, double error) {
+double alternating_rounds(double inverse_temperature, double regularizer, double range, double step,
+                          double error) {
   const double gap = inverse_temperature * range;
   const double sobolev = std::exp(gap) / (inverse_temperature * regularizer);
   return std::ceil(std::log(8.0 * gap / (error * error)) / (2.0 * std::log1p(step / sobolev)));

@@ -31,10 +31,7 @@ double solved(double rate, std::int64_t steps, Adjacency adjacency, PrivacyBudge
       [&](double z) {
         return std::vector<CountedEvent>{{PoissonGaussianEvent{rate, z}, steps}};
       },
-      adjacency,
-      budget.epsilon,
-      budget.delta,
-      options());
+      adjacency, budget.epsilon, budget.delta, options());
 }
 
 // avdiukhin-2024 notes, 8

@@ -50,10 +50,7 @@ TEST(MinibatchSgdSchedule, SpendsBudgetExactlyOverFullLength) {
           algorithm->check(p.facts);
           const auto plan = algorithm->plan(p.facts);
           const GaussianPlan one =
-              plan_gaussian(plan[0].policy,
-                            BatchUse::one_query,
-                            2000,
-                            1.0,
+              plan_gaussian(plan[0].policy, BatchUse::one_query, 2000, 1.0,
                             Noise::sensitivity_ratio(algorithm->parameters.noise));
           double spent = static_cast<double>(plan[0].count) * s.rule.charge(*one.event);
           if (share > 0) {
@@ -82,8 +79,8 @@ TEST(MinibatchSgdSchedule, GivesUnclippedRunsProvedBoundAndClassRelativeDelta) {
     const double noise = q.noise * 2 * q.clip / 10000;
     const Numbers n{10000, 10, 1, p.facts.constants[constant::suboptimality], 1};
     const double infinite = std::numeric_limits<double>::infinity();
-    const UnclippedRun run{
-        infinite, static_cast<double>(q.steps), q.step_size, 1.0, s.bound_failure};
+    const UnclippedRun run{infinite, static_cast<double>(q.steps), q.step_size, 1.0,
+                           s.bound_failure};
     EXPECT_GE(q.clip, std::sqrt(2 * proved_gap(n, run, noise)) + 1);
     EXPECT_LE(q.step_size, 1.0 + 1e-9);
     // Poisson batches, another C, or clipping: no class-relative statement
@@ -134,8 +131,7 @@ TEST(MinibatchSgdSchedule, CountsSamplingNoiseOfBatches) {
     const double noise = q.noise * 2 * 2.6 / 100;
     const double one = sampling == Sampling::poisson ? 2.6 * 2.6 : 1.0;
     const Descent d = best_descent({4000, 10, 1, p.facts.constants[constant::suboptimality], 1},
-                                   static_cast<double>(q.steps),
-                                   one / 100 + 10 * noise * noise);
+                                   static_cast<double>(q.steps), one / 100 + 10 * noise * noise);
     EXPECT_NEAR(s.alpha, d.alpha, 1e-9);
     EXPECT_NEAR(q.step_size, d.step_size, 1e-9);
   }

@@ -28,9 +28,8 @@ double level(const Problem& p, const Vector& x) {
     p.objective().hessian_product(x, Vector::Unit(x.size(), j), column);
     least = std::min(least, column[j]);
   }
-  return std::max(
-      g.norm(),
-      std::pow(std::max(0.0, -least), 2) / p.facts.constants[constant::hessian_lipschitz]);
+  return std::max(g.norm(), std::pow(std::max(0.0, -least), 2) /
+                                p.facts.constants[constant::hessian_lipschitz]);
 }
 
 double share_below(const Problem& p, const std::vector<Vector>& iterates, double alpha) {
@@ -236,10 +235,8 @@ TEST(PoissonBatches, HaveVarianceOfSecondMoment) {
   Vector out(2), mean = Vector::Zero(2);
   double squares = 0;
   for (int k = 0; k < draws; ++k) {
-    curator.gradient(Point(x),
-                     curator.draw(BatchPolicy::poisson(static_cast<double>(B) / n)),
-                     {100.0, Noise::sensitivity_ratio(1.0)},
-                     out);
+    curator.gradient(Point(x), curator.draw(BatchPolicy::poisson(static_cast<double>(B) / n)),
+                     {100.0, Noise::sensitivity_ratio(1.0)}, out);
     mean += out / draws;
     squares += out.squaredNorm() / draws;
   }

@@ -112,14 +112,12 @@ ClipLog monitored(const std::vector<double>& norms, double nominal, bool noise =
   const OfNorms records(norms);
   const PublicFacts facts = facts_of(n, Vector::Zero(1));
   ClipLog log;
-  UnsoundCurator curator(
-      facts, records, {.seed = 1}, {.no_noise = !noise, .no_clipping = true}, &log);
+  UnsoundCurator curator(facts, records, {.seed = 1}, {.no_noise = !noise, .no_clipping = true},
+                         &log);
   Vector out(1);
   for (int k = 0; k < 2; ++k)
-    curator.gradient(Point(facts.initial_point),
-                     curator.draw(BatchPolicy::all()),
-                     {nominal, Noise::sensitivity_ratio(1.0)},
-                     out);
+    curator.gradient(Point(facts.initial_point), curator.draw(BatchPolicy::all()),
+                     {nominal, Noise::sensitivity_ratio(1.0)}, out);
   return log;
 }
 
@@ -145,10 +143,8 @@ TEST(GradientMonitor, CountsUnseenSimulatedContributions) {
     ClipLog log;
     UnsoundCurator curator(p.facts, *p.simulated, {.seed = 1}, unclipped, &log);
     Vector out(10);
-    curator.gradient(Point(p.facts.initial_point),
-                     curator.draw(BatchPolicy::all()),
-                     {nominal, Noise::sensitivity_ratio(1.0)},
-                     out);
+    curator.gradient(Point(p.facts.initial_point), curator.draw(BatchPolicy::all()),
+                     {nominal, Noise::sensitivity_ratio(1.0)}, out);
     return log;
   };
   EXPECT_EQ(log_of(0.5).unseen, 1000000);  // every record's gradient has length 1
@@ -236,8 +232,7 @@ TEST(PrivateSelection, UsesReplaceOneAndSparseVectorScales) {
   constexpr double rho = 1.539600718, alpha = 0.1, G = 2.616, M = 2;
   const Problem p = double_well(20000);
   Curator curator(p.facts, *p.records, {Calibrator::cks, {}, 100}, {.seed = 1});
-  const StationarityTest test(curator,
-                              curator.draw(BatchPolicy::all()),
+  const StationarityTest test(curator, curator.draw(BatchPolicy::all()),
                               {.epsilon = 1,
                                .gradient_scale = alpha,
                                .curvature_scale = std::sqrt(rho * alpha),

@@ -146,9 +146,7 @@ TEST(CircleResolver, MatchesWorkedExamples) {
 }
 
 /// The circle with the least batch that the theorem allows.
-Circle least_batch(const Numbers& n,
-                   double kappa,
-                   TheoremConstants constants,
+Circle least_batch(const Numbers& n, double kappa, TheoremConstants constants,
                    bool strict = false) {
   return resolve_circle(n,
                         {.kappa = kappa,
@@ -198,8 +196,7 @@ TEST(CircleResolver, NeedsGradientsProportionalToDimension) {
 TEST(CircleResolver, ScalesAlphaWithUnitsAndFourthRootOfGap) {
   const Numbers n{1e7, 20, 2, 0.7, 1.3};
   const auto alpha = [](const Numbers& m, double bound) {
-    return resolve_circle(m,
-                          {.kappa = 1e-6, .batch = 1000.0, .constants = TheoremConstants::unit},
+    return resolve_circle(m, {.kappa = 1e-6, .batch = 1000.0, .constants = TheoremConstants::unit},
                           [&](double, double, double, double) { return bound; })
         .alpha;
   };

@@ -184,11 +184,8 @@ TEST(DescentAscent, ReferenceDescendsInXAndAscendsInY) {
   for (const Vector& iterate : ran.iterates) {
     EXPECT_LT((iterate - x).norm(), 1e-13);
     Vector g = Vector::Zero(x.size() + y.size());
-    problem.records->add_gradients(Point(x, y),
-                                   Block::joint,
-                                   BatchView(0, facts.records),
-                                   std::numeric_limits<double>::infinity(),
-                                   g);
+    problem.records->add_gradients(Point(x, y), Block::joint, BatchView(0, facts.records),
+                                   std::numeric_limits<double>::infinity(), g);
     g /= static_cast<double>(facts.records);
     x -= 0.05 * g.head(x.size());
     y += 0.3 * g.tail(y.size());

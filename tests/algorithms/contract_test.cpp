@@ -59,14 +59,11 @@ TEST_P(EveryAlgorithm, HasCompleteCard) {
   const AlgorithmCard& card = make()->card();
   EXPECT_EQ(card.key, GetParam());
   EXPECT_NE(card.key.find('/'), std::string::npos);
-  const std::map<std::string, const std::string*> texts{{"title", &card.title},
-                                                        {"paper", &card.paper},
-                                                        {"place", &card.place},
-                                                        {"guarantee", &card.guarantee},
-                                                        {"statistic", &card.statistic},
-                                                        {"rate", &card.rate},
-                                                        {"operations", &card.operations},
-                                                        {"output_rule", &card.output_rule}};
+  const std::map<std::string, const std::string*> texts{
+      {"title", &card.title},           {"paper", &card.paper},
+      {"place", &card.place},           {"guarantee", &card.guarantee},
+      {"statistic", &card.statistic},   {"rate", &card.rate},
+      {"operations", &card.operations}, {"output_rule", &card.output_rule}};
   for (const auto& [name, text] : texts) {
     EXPECT_FALSE(text->empty()) << name;
     EXPECT_EQ(text->find('\n'), std::string::npos) << name;
@@ -206,9 +203,7 @@ TEST_P(EveryAlgorithm, SwitchesBetweenPrintedAndRepairedFields) {
   EXPECT_EQ(printed == repaired, algorithm->card().printed.empty());
 }
 
-INSTANTIATE_TEST_SUITE_P(Registry,
-                         EveryAlgorithm,
-                         testing::ValuesIn([] {
+INSTANTIATE_TEST_SUITE_P(Registry, EveryAlgorithm, testing::ValuesIn([] {
                            std::vector<std::string> keys;
                            for (const auto& entry : algorithm_registry()) keys.push_back(entry.key);
                            return keys;

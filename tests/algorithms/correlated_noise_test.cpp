@@ -49,8 +49,8 @@ TEST(CorrelatedNoise, RootIsNearlyBestWhereRecordsTakePartOnce) {
     for (Index k = 1; k <= T; ++k)
       nuclear +=
           0.5 / std::sin((2.0 * static_cast<double>(k) - 1) * std::numbers::pi / (4 * n + 2));
-    EXPECT_NEAR(
-        symmetric_eigenvalues(a.transpose() * a).cwiseSqrt().sum(), nuclear, 1e-8 * nuclear);
+    EXPECT_NEAR(symmetric_eigenvalues(a.transpose() * a).cwiseSqrt().sum(), nuclear,
+                1e-8 * nuclear);
     EXPECT_GT(once, nuclear / n);
     EXPECT_LT(once, 1.11 * nuclear / n);
     // the largest error of a row: (ln T + γ + 4 ln 2)/π for large T
@@ -67,8 +67,7 @@ TEST(CorrelatedNoise, GainsNothingWhereRecordsTakePartInEveryStep) {
     const Vector columns = a.colwise().norm();
     const double least = columns.sum() / std::sqrt(static_cast<double>(T));
     const double independent = error_in_every_step(a, Matrix::Identity(T, T));
-    EXPECT_NEAR(error_in_every_step(a, columns.cwiseSqrt().asDiagonal().toDenseMatrix()),
-                least,
+    EXPECT_NEAR(error_in_every_step(a, columns.cwiseSqrt().asDiagonal().toDenseMatrix()), least,
                 1e-12 * least);
     EXPECT_LT(independent, 1.07 * least);
     for (const Index bands : {2, 4, 16})

@@ -102,8 +102,7 @@ TEST(Disk, NoiseOfEstimateIsThatOfOneAnswerTimesFilter) {
     const Ran ran = run_unsound(method, plain_facts(10, d), none, no_data);
     const double answer = 2 * 2 * 3.0 / 10;
     const Vector v = (ran.iterates.back() - ran.outcome.point) / 0.5;
-    EXPECT_NEAR(v.squaredNorm() / d,
-                kappa / (2 - kappa) * answer * answer,
+    EXPECT_NEAR(v.squaredNorm() / d, kappa / (2 - kappa) * answer * answer,
                 0.09 * answer * answer * kappa / 2)
         << gamma;
   }

@@ -37,13 +37,11 @@ TEST(DpGdSosp, UsesSpecifiedNoiseForSelection) {
   EXPECT_NEAR(R, 0.0243559703595, 1e-12);
   EXPECT_EQ(method.parameters.selection, Selecting::noisy);
   EXPECT_NEAR(
-      method.parameters.selection_gradient_noise * sensitivity / (2e-5 * std::sqrt(800 / R)),
-      1.0,
+      method.parameters.selection_gradient_noise * sensitivity / (2e-5 * std::sqrt(800 / R)), 1.0,
       1e-12);
   EXPECT_NEAR(method.parameters.selection_hessian_noise * frobenius / std::numbers::sqrt2 /
                   (1e-5 * std::sqrt(4 * 50 * 400 / R)),
-              1.0,
-              1e-12);
+              1.0, 1e-12);
 }
 
 TEST(DpGdSosp, ReturnsFirstStationaryStoredPointWithoutNoise) {

@@ -42,8 +42,8 @@ struct SmallData {
 
   Vector gradient(const Vector& at, const Vector& dual, Block block) const {
     Vector sum = Vector::Zero(block == Block::x ? 4 : 3);
-    records->add_gradients(
-        Point(at, dual), block, BatchView(0, 3), std::numeric_limits<double>::infinity(), sum);
+    records->add_gradients(Point(at, dual), block, BatchView(0, 3),
+                           std::numeric_limits<double>::infinity(), sum);
     return sum / 3;
   }
 
@@ -85,15 +85,11 @@ InnerStep step_at_refresh(RefreshRule rule, Selection selection, Index inner_ste
         return answer;
       });
   // Gradients come from the script, differences from the data.
-  const AlteredRecords door(*data.records,
-                            [&](const AnyRecords& of,
-                                const Summand& s,
-                                const BatchView& batch,
-                                double limit,
-                                VectorRef out) {
-                              return s.previous ? of.add(s, batch, limit, out)
-                                                : records.add(s, batch, limit, out);
-                            });
+  const AlteredRecords door(
+      *data.records, [&](const AnyRecords& of, const Summand& s, const BatchView& batch,
+                         double limit, VectorRef out) {
+        return s.previous ? of.add(s, batch, limit, out) : records.add(s, batch, limit, out);
+      });
   const test::SpyRecords spy(door);
 
   DpRgda algorithm;
@@ -284,20 +280,15 @@ TEST_P(EverySelection, KeepsEstimatesExactWithRepairedRefresh) {
         }
 }
 
-INSTANTIATE_TEST_SUITE_P(DpRgdaInner,
-                         EverySelection,
+INSTANTIATE_TEST_SUITE_P(DpRgdaInner, EverySelection,
                          testing::Values(Selection::argmin_from_start,
-                                         Selection::argmin_after_start,
-                                         Selection::argmin_of_proof,
-                                         Selection::last,
-                                         Selection::ascended));
+                                         Selection::argmin_after_start, Selection::argmin_of_proof,
+                                         Selection::last, Selection::ascended));
 
 TEST(DpRgdaInner, SelectionFromStartFreezesDualOfOneStep) {
   for (const double noise : {0.0, 1e-3, 1.0, 100.0}) {
-    for (const Selection selection : {Selection::argmin_from_start,
-                                      Selection::argmin_of_proof,
-                                      Selection::last,
-                                      Selection::ascended}) {
+    for (const Selection selection : {Selection::argmin_from_start, Selection::argmin_of_proof,
+                                      Selection::last, Selection::ascended}) {
       const SmallData data;
       const test::SpyRecords spy(*data.records);
       DpRgda algorithm;

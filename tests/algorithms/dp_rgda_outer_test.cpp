@@ -130,11 +130,9 @@ TEST(DpRgdaOuter, StartsEscapeAtZeroEstimate) {
 // With normalised steps x stays finite even if y overflows.
 TEST(DpRgdaOuter, ReportsNotFiniteWhenDualOverflows) {
   const Problem problem = test::small_problem("cosine-minimax");
-  for (const Selection selection : {Selection::argmin_from_start,
-                                    Selection::argmin_after_start,
-                                    Selection::argmin_of_proof,
-                                    Selection::last,
-                                    Selection::ascended}) {
+  for (const Selection selection :
+       {Selection::argmin_from_start, Selection::argmin_after_start, Selection::argmin_of_proof,
+        Selection::last, Selection::ascended}) {
     DpRgda algorithm;
     DpRgdaParameters& p = algorithm.parameters;
     p.dual_release = DualRelease::released;

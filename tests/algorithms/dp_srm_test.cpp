@@ -63,9 +63,8 @@ TEST(DpSrm, SamplesScheduledBatchWithRdpCalibrator) {
     const DpSrmNumbers e = dp_srm_numbers(numbers_of(p.facts), {1, 1e-6}, 1.0);
     EXPECT_EQ(method.parameters.sampling, Sampling::sample);
     EXPECT_EQ(static_cast<double>(method.parameters.batch),
-              std::max(1.0,
-                       std::ceil(std::min(400.0,
-                                          kind == Schedule::paper ? e.batch : e.corollary_batch))));
+              std::max(1.0, std::ceil(std::min(
+                                400.0, kind == Schedule::paper ? e.batch : e.corollary_batch))));
     const Ran ran = run_enforced(method, p.facts, *p.records, s.rule);
     EXPECT_EQ(ran.outcome.status, Status::steps_done);
     EXPECT_NEAR(ran.ledger.spent(1e-6, {.accountant = Accountant::rdp}).epsilon, 1, 1e-6);

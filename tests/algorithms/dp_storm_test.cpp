@@ -72,8 +72,7 @@ TEST(DpStorm, ScheduleMakesErrorAsLargeAsItsAim) {
   EXPECT_LE(variance, alpha * alpha * (1 + 1e-4));
   EXPECT_GE(variance, 0.8 * alpha * alpha);
   EXPECT_NEAR(dp_storm_accuracy(numbers_of(reference_facts()), 0.02),
-              std::cbrt(8 * 50 / (0.02 * 1e10)),
-              1e-15);
+              std::cbrt(8 * 50 / (0.02 * 1e10)), 1e-15);
 }
 
 }  // namespace

@@ -144,11 +144,8 @@ Body projected_descent_ascent(Selection selection, Index K, Index steps, double 
   return body;
 }
 
-constexpr std::array selections{Selection::argmin_from_start,
-                                Selection::argmin_after_start,
-                                Selection::argmin_of_proof,
-                                Selection::last,
-                                Selection::ascended};
+constexpr std::array selections{Selection::argmin_from_start, Selection::argmin_after_start,
+                                Selection::argmin_of_proof, Selection::last, Selection::ascended};
 
 DpRgda without_escapes(Selection selection) {
   DpRgda algorithm;
@@ -178,8 +175,8 @@ TEST(DualDomain, DpRgdaWithoutNoiseIsProjectedDescentAscent) {
         p.oracle.increment_batch = 2;
         const EqualRecords records(1000);
         const Ran ran = test::run_unsound(algorithm, facts(records.size()), records, test::exact);
-        const Body body = projected_descent_ascent(
-            selection, p.inner_steps, p.steps, p.descent_step, p.ascent_step);
+        const Body body = projected_descent_ascent(selection, p.inner_steps, p.steps,
+                                                   p.descent_step, p.ascent_step);
         ASSERT_EQ(ran.iterates.size(), 30);
         for (std::size_t t = 0; t < 30; ++t)
           ASSERT_LT((ran.iterates[t] - body.x[t]).norm(), 1e-12)

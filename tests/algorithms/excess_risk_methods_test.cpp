@@ -34,9 +34,7 @@ PublicFacts facts_of(Index n, Index d, double D, bool separable = false) {
   facts.domain = Domain::box(0.5 * D / std::sqrt(static_cast<double>(d)));
   facts.initial_point = Vector::Zero(d);
   facts.separable = separable;
-  for (const auto name : {constant::lipschitz,
-                          constant::smoothness,
-                          constant::hessian_lipschitz,
+  for (const auto name : {constant::lipschitz, constant::smoothness, constant::hessian_lipschitz,
                           constant::suboptimality})
     facts.constants.set(name, {1.0, Origin::proved});
   return facts;
@@ -145,13 +143,7 @@ TEST(GaneshExponential, MatchesReferenceTable) {
   // epsilon of ganesh-2023, Theorem 5.6, by a log-Sobolev constant, is more than ten times the cost
   // by bounded range (docs/errata.md, G11)
   for (const Row& r :
-       {Row{BetaMode::printed,
-            1.42546,
-            0.701529,
-            2.85092,
-            17.3036,
-            6.34558e-3,
-            7.03196e-7,
+       {Row{BetaMode::printed, 1.42546, 0.701529, 2.85092, 17.3036, 6.34558e-3, 7.03196e-7,
             5.70183e-4},
         Row{BetaMode::lsi_solve, 5.19269, 0.192578, 10.3854, 32383, 1, 0.0174636, 2.07708e-3}}) {
     const double b = beta(r.mode), mu = printed_regularizer(b, d, D);
@@ -209,8 +201,7 @@ TEST(GaneshDiscrete, MatchesNetMechanismValues) {
     Index n, d;
     double radius, points, excess;
   };
-  for (const Row& r : {Row{1000, 1, 0.002, 500, 0.0288584},
-                       Row{1000, 2, 0.004, 62500, 0.0481717},
+  for (const Row& r : {Row{1000, 1, 0.002, 500, 0.0288584}, Row{1000, 2, 0.004, 62500, 0.0481717},
                        Row{10000, 2, 0.0004, 6250000, 6.65924e-3}}) {
     ganesh_2023::DiscreteExponential method;
     method.search.largest_net = 10000000;
@@ -220,8 +211,7 @@ TEST(GaneshDiscrete, MatchesNetMechanismValues) {
     expect_digits(std::exp(method.search.log_size(facts)), r.points, 1e-9);
     expect_digits(ganesh_2023::discrete_excess(method.search.inverse_temperature,
                                                method.search.log_size(facts)),
-                  r.excess,
-                  1e-5);
+                  r.excess, 1e-5);
     expect_digits(s.excess_risk, r.excess + r.radius, 1e-5);
     method.schedule(Schedule::practical, facts, unit, Calibrator::cks);
     expect_digits(method.search.net_radius, 2 * r.radius, 1e-12);
@@ -239,20 +229,17 @@ TEST(ExcessRiskMethods, SpendWholeBudgetAsPureEpsilon) {
     ganesh_2023::DiscreteExponential discrete;
     const Scheduled t = discrete.schedule(Schedule::practical, p.facts, {0.7, 1e-6}, calibrator);
     EXPECT_NEAR(
-        test::run_enforced(discrete, p.facts, *p.records, t.rule).ledger.spent(1e-6).epsilon,
-        0.7,
+        test::run_enforced(discrete, p.facts, *p.records, t.rule).ledger.spent(1e-6).epsilon, 0.7,
         1e-9);
   }
   // the printed temperature: half
   lowy_2024::ExponentialWarmStart lowy;
   const Scheduled s = lowy.schedule(Schedule::paper, p.facts, {0.7, 1e-6}, Calibrator::cks);
-  EXPECT_NEAR(
-      test::run_enforced(lowy, p.facts, *p.records, s.rule).ledger.spent(1e-6).epsilon, 0.35, 1e-9);
+  EXPECT_NEAR(test::run_enforced(lowy, p.facts, *p.records, s.rule).ledger.spent(1e-6).epsilon,
+              0.35, 1e-9);
 }
 
-double mean_excess(const Algorithm& method,
-                   const Problem& p,
-                   const FilterRule& rule,
+double mean_excess(const Algorithm& method, const Problem& p, const FilterRule& rule,
                    double least) {
   double sum = 0;
   constexpr int runs = 20;

@@ -69,8 +69,7 @@ TEST(VarianceReduction, RefreshShareOfBudgetIsChargedForRefreshes) {
   DpSvrg svrg;
   DpSpider spider;
   MomentumAggregation averaged;
-  for (Algorithm* a : {static_cast<Algorithm*>(&svrg),
-                       static_cast<Algorithm*>(&spider),
+  for (Algorithm* a : {static_cast<Algorithm*>(&svrg), static_cast<Algorithm*>(&spider),
                        static_cast<Algorithm*>(&averaged)}) {
     SCOPED_TRACE(a->card().key);
     test::set(*a, {{"steps", "23"}, {"step_size", "0.05"}, {"refresh_share", "0.7"}});
@@ -111,8 +110,8 @@ TEST(VarianceReduction, DpSpiderIsDiff2OfOneWorkerWhereNoDifferenceIsCapped) {
       if (r % 7 == 0) {
         curator.gradient(Point(x), all, {2.0, Noise::sensitivity_ratio(3.0)}, v);
       } else {
-        curator.gradient_difference(
-            Point(x), Point(previous), all, {limit, Noise::sensitivity_ratio(2.0)}, difference);
+        curator.gradient_difference(Point(x), Point(previous), all,
+                                    {limit, Noise::sensitivity_ratio(2.0)}, difference);
         v += difference;
         capped = capped || limit > 4.0;
       }

@@ -42,8 +42,8 @@ TEST(NoisyDescent, EqualsGradientDescentOnFullBatchesWithoutNoise) {
   ReferenceSpider spider;
   DpSvrg svrg;
   ridge.parameters.regulariser.kind = Regulariser::Kind::l2;
-  for (Algorithm* a : std::vector<Algorithm*>{
-           &gd, &rrpsgd, &prox, &ridge, &zhou, &abadi, &gld, &sgd, &spider, &svrg}) {
+  for (Algorithm* a : std::vector<Algorithm*>{&gd, &rrpsgd, &prox, &ridge, &zhou, &abadi, &gld,
+                                              &sgd, &spider, &svrg}) {
     SCOPED_TRACE(a->card().key);
     test::set(*a, {{"steps", "50"}, {"step_size", "0.3"}, {"sampling", "all"}});
     const Ran ran = exact_run(*a, problem);
@@ -274,13 +274,12 @@ TEST(NoisyDescent, DrawsPlannedNoise) {
   const Problem problem = test::small_problem("cosine-saddle", 60);
   for (const std::string sampling : {"all", "sample", "poisson"}) {
     DpGd a;
-    test::set(a,
-              {{"steps", "1001"},
-               {"step_size", "0.3"},
-               {"sampling", sampling},
-               {"batch", "12"},
-               {"clip", "0.7"},
-               {"noise", "1.9"}});
+    test::set(a, {{"steps", "1001"},
+                  {"step_size", "0.3"},
+                  {"sampling", sampling},
+                  {"batch", "12"},
+                  {"clip", "0.7"},
+                  {"noise", "1.9"}});
     const Ran ran = test::run_unsound(a, problem.facts, *problem.records, test::no_data);
     double sum = 0, count = 0;
     for (std::size_t t = 0; t + 1 < ran.iterates.size(); ++t) {
@@ -326,8 +325,8 @@ TEST(ProxBound, HoldsOnAverage) {
   for (std::uint64_t seed = 0; seed < 5; ++seed)
     for (const Vector& x :
          test::run_enforced(a, problem.facts, *problem.records, s.rule, seed).iterates) {
-      prox_gradient(
-          a.parameters.regulariser, a.parameters.step_size, x, gradient_at(problem, x), measured);
+      prox_gradient(a.parameters.regulariser, a.parameters.step_size, x, gradient_at(problem, x),
+                    measured);
       sum += measured.squaredNorm();
       ++count;
     }

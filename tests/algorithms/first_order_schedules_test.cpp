@@ -84,8 +84,8 @@ TEST(DescentBound, IsMinimisedByBestStep) {
   for (const double factor : {0.5, 0.9, 1.1, 2.0})
     EXPECT_GT(descent_bound(2.0, 3.0, factor * eta, 1000, 0.5), least);
   EXPECT_EQ(best_step(2.0, 3.0, 1000, 1e-9), 1.0 / 3);
-  expect_digits(
-      descent_bound(1, 1, 1, 2208, 50 * 0.00425806036 * 0.00425806036), 0.0425717160, 1e-8);
+  expect_digits(descent_bound(1, 1, 1, 2208, 50 * 0.00425806036 * 0.00425806036), 0.0425717160,
+                1e-8);
 }
 
 TEST(MomentumAggregationSchedule, MatchesValuesAtReferencePoint) {
@@ -231,8 +231,8 @@ TEST(DpGldSchedule, TemperatureDependsOnBudgetAndTimeAlone) {
   a.schedule(Schedule::paper, reference_facts, reference_budget, Calibrator::cks);
   expect_digits(a.inverse_temperature(100000), std::log(n), 1e-6);
   // (d/2β) ln((eM/m)(bβ/d + 1))
-  expect_digits(
-      gibbs_suboptimality(50, 100, 2, 0.5, 3), 0.25 * std::log(4 * std::exp(1.0) * 7), 1e-14);
+  expect_digits(gibbs_suboptimality(50, 100, 2, 0.5, 3), 0.25 * std::log(4 * std::exp(1.0) * 7),
+                1e-14);
 }
 
 TEST(AbadiSchedule, SamplesOnlyWithAmplificationAndNeedsLessNoise) {
@@ -270,16 +270,10 @@ double gaussian_zcdp(const Ledger& ledger) {
 }
 
 TEST(FullLengthRuns, SpendWholeBudget) {
-  for (const std::string key : {"wang-ye-xu-2017/dp-gd",
-                                "wang-ye-xu-2017/dp-svrg",
-                                "zhang-2017/rrpsgd",
-                                "wang-xu-2019/dp-prox-gd",
-                                "zhou-2020/dp-sgd",
-                                "zhou-2020/dp-rmsprop",
-                                "zhou-2020/dp-adam",
-                                "wang-chen-xu-2019/dp-gld",
-                                "abadi-2016/dp-sgd",
-                                "abadi-2016/dp-adam"})
+  for (const std::string key :
+       {"wang-ye-xu-2017/dp-gd", "wang-ye-xu-2017/dp-svrg", "zhang-2017/rrpsgd",
+        "wang-xu-2019/dp-prox-gd", "zhou-2020/dp-sgd", "zhou-2020/dp-rmsprop", "zhou-2020/dp-adam",
+        "wang-chen-xu-2019/dp-gld", "abadi-2016/dp-sgd", "abadi-2016/dp-adam"})
     for (const Schedule kind : {Schedule::practical, Schedule::paper}) {
       SCOPED_TRACE(key + (kind == Schedule::paper ? " paper" : ""));
       const Problem p = test::small_problem("cosine-saddle", 150);

@@ -24,11 +24,8 @@ Problem published(Index n = 100, Index d = 100) {
 
 const UnsoundCurator::Departures script_door{.realised_divisor = true, .resample_empty = true};
 
-PublishedExperiment prepared(PublishedStage stage,
-                             Variant variant,
-                             const PublicFacts& facts,
-                             const PrivacyBudget& budget,
-                             Scheduled* scheduled = nullptr,
+PublishedExperiment prepared(PublishedStage stage, Variant variant, const PublicFacts& facts,
+                             const PrivacyBudget& budget, Scheduled* scheduled = nullptr,
                              Calibrator calibrator = Calibrator::cks,
                              Schedule kind = Schedule::paper) {
   PublishedExperiment algorithm;
@@ -48,8 +45,8 @@ TEST(PublishedExperiment, MatchesScriptFormulas) {
   EXPECT_DOUBLE_EQ(sgd.batch, 5);
   const ScriptSpider spider = script_spider(100, 1, 1e-3, 100, 25, 5, 6);
   EXPECT_NEAR(spider.anchor_deviation * spider.anchor_deviation, 8 * 4 * 25 * log / 1e4, 1e-9);
-  EXPECT_NEAR(
-      spider.difference_deviation * spider.difference_deviation, 8 * 96 * 36 * log / 1e4, 1e-9);
+  EXPECT_NEAR(spider.difference_deviation * spider.difference_deviation, 8 * 96 * 36 * log / 1e4,
+              1e-9);
   EXPECT_NEAR(spider.difference_cap * spider.difference_cap, 32 * 4 * 25 * log / 1e4, 1e-9);
   EXPECT_DOUBLE_EQ(spider.batch, 25);
   EXPECT_DOUBLE_EQ(script_sgd(100, 0.01, 1e-3, 100, 5).batch, 1);
@@ -184,10 +181,8 @@ TEST(ScriptCurator, ChargesWithoutAmplification) {
   const Point at(p.facts.initial_point);
   const auto event = [&](const UnsoundCurator::Departures& departures) {
     UnsoundCurator curator(p.facts, *p.records, {.seed = 5}, departures);
-    curator.gradient(at,
-                     curator.draw(BatchPolicy::poisson(0.5)),
-                     {1.0, Noise::standard_deviation(3.0), Block::x},
-                     g);
+    curator.gradient(at, curator.draw(BatchPolicy::poisson(0.5)),
+                     {1.0, Noise::standard_deviation(3.0), Block::x}, g);
     return *curator.ledger().entries().front().event;
   };
   EXPECT_TRUE(std::holds_alternative<PoissonGaussianEvent>(event({})));
@@ -211,13 +206,9 @@ TEST(PublishedExperiment, ScriptSmoothnessClipsDifferences) {
   const ClipReport exact = p.records->add_gradient_differences(
       Point(x), Point(y), Block::x, {0, 20}, p.facts.constants[constant::smoothness] * 0.001, sum);
   EXPECT_EQ(exact.clipped, 0);
-  const PublishedExperiment practical = prepared(PublishedStage::dp_spider,
-                                                 Variant::repaired,
-                                                 p.facts,
-                                                 {1, 1e-3},
-                                                 nullptr,
-                                                 Calibrator::cks,
-                                                 Schedule::practical);
+  const PublishedExperiment practical =
+      prepared(PublishedStage::dp_spider, Variant::repaired, p.facts, {1, 1e-3}, nullptr,
+               Calibrator::cks, Schedule::practical);
   EXPECT_NEAR(practical.parameters.clip_difference, 6.4008, 1e-3);
   EXPECT_NEAR(practical.parameters.clip, 2.5418, 1e-3);
 }

@@ -73,8 +73,7 @@ TEST(LowyRates, SecondOrderRateDependsOnEpsilonTimesRecords) {
     more_records.n *= factor;
     more_epsilon.epsilon *= factor;
     expect_near_relative(warm_second_order_rate(more_records, 0.1, rho),
-                         warm_second_order_rate(more_epsilon, 0.1, rho),
-                         1e-12);
+                         warm_second_order_rate(more_epsilon, 0.1, rho), 1e-12);
   }
 }
 
@@ -86,10 +85,10 @@ TEST(LowyRates, PopulationAndKlRatesScaleWithLossUnit) {
   Setting scaled = s;
   scaled.L *= c;
   scaled.beta *= c;
-  expect_near_relative(
-      population_rate(scaled, c * 0.01, c * 2.0), c * population_rate(s, 0.01, 2.0), 1e-12);
-  expect_near_relative(
-      kl_rate(scaled, std::pow(c, 1.0 / 2 - 1), 2, c * 0.1), c * kl_rate(s, 1, 2, 0.1), 1e-12);
+  expect_near_relative(population_rate(scaled, c * 0.01, c * 2.0),
+                       c * population_rate(s, 0.01, 2.0), 1e-12);
+  expect_near_relative(kl_rate(scaled, std::pow(c, 1.0 / 2 - 1), 2, c * 0.1),
+                       c * kl_rate(s, 1, 2, 0.1), 1e-12);
 }
 
 TEST(QuasarDpSgd, PaperScheduleMatchesReferenceValues) {

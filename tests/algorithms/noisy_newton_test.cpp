@@ -112,8 +112,8 @@ TEST(NoisyNewton, LastStepLeavesGradientOfNoiseWhateverTheCurvature) {
 
 TEST(NoisyNewton, ScheduleHasStepsToGetNearAndThenTheirLogarithm) {
   NoisyNewton method;
-  const Scheduled s = method.schedule(
-      Schedule::practical, reference_facts(1, 4), reference_budget, Calibrator::cks);
+  const Scheduled s = method.schedule(Schedule::practical, reference_facts(1, 4), reference_budget,
+                                      Calibrator::cks);
   EXPECT_EQ(method.parameters.radius, 0.25);
   EXPECT_EQ(method.parameters.steps, 6 + 12);  // √2/0.25 and ln 10⁵
   EXPECT_EQ(s.utility, Utility::heuristic);

@@ -208,9 +208,7 @@ TEST(PaperErrata, StochasticSpiderKickScalesWithAlpha) {
   facts.dimension = 16;
   facts.initial_point = Vector::Zero(16);
   facts.records = 100000000;
-  for (const auto name : {constant::lipschitz,
-                          constant::smoothness,
-                          constant::hessian_lipschitz,
+  for (const auto name : {constant::lipschitz, constant::smoothness, constant::hessian_lipschitz,
                           constant::suboptimality})
     facts.constants.set(name, {1.0});
   ganesh_2023::StochasticSpider spider;
@@ -355,12 +353,9 @@ PublicFacts unit_facts(Index n, Index d) {
   facts.records = n;
   facts.dimension = d;
   facts.initial_point = Vector::Zero(d);
-  for (const auto name : {constant::lipschitz,
-                          constant::smoothness,
-                          constant::hessian_lipschitz,
-                          constant::suboptimality,
-                          constant::joint_smoothness,
-                          constant::strong_concavity})
+  for (const auto name :
+       {constant::lipschitz, constant::smoothness, constant::hessian_lipschitz,
+        constant::suboptimality, constant::joint_smoothness, constant::strong_concavity})
     facts.constants.set(name, {1.0});
   return facts;
 }
@@ -393,11 +388,8 @@ TEST(PaperErrata, PrintedDpRgdaPeriodDependsOnLossUnit) {
     PublicFacts facts = unit_facts(1000000, 120);
     facts.dual_kind = DualKind::per_record;
     facts.dual_dimension = facts.records;
-    for (const auto name : {constant::lipschitz,
-                            constant::smoothness,
-                            constant::hessian_lipschitz,
-                            constant::suboptimality,
-                            constant::joint_smoothness})
+    for (const auto name : {constant::lipschitz, constant::smoothness, constant::hessian_lipschitz,
+                            constant::suboptimality, constant::joint_smoothness})
       facts.constants.set(name, {unit});
     xu_2026::DpRgda algorithm;
     algorithm.schedule(Schedule::practical, facts, {2, 1e-6}, Calibrator::cks);

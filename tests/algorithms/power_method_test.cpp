@@ -109,8 +109,7 @@ TEST(NoisyPowerMethod, QuotientHasTheNoiseOfItsProduct) {
   double distance = 0;
   for (std::size_t k = 0; k < standardised.size(); ++k) {
     const double law = 0.5 * std::erfc(-standardised[k] / std::sqrt(2.0));
-    distance = std::max({distance,
-                         std::abs(law - static_cast<double>(k) / 2000),
+    distance = std::max({distance, std::abs(law - static_cast<double>(k) / 2000),
                          std::abs(law - static_cast<double>(k + 1) / 2000)});
   }
   EXPECT_LT(distance, 1.95 / std::sqrt(2000.0));  // Kolmogorov-Smirnov at level 1e-3
@@ -150,10 +149,7 @@ TEST(PowerSelection, KeepsTheBudgetInEveryProduct) {
     const double planned = static_cast<double>(power_selection_queries(
         algorithm.parameters.selection.candidates, algorithm.parameters.power_products));
     const GaussianPlan one =
-        plan_gaussian(BatchPolicy::all(),
-                      BatchUse::one_query,
-                      20000,
-                      1.0,
+        plan_gaussian(BatchPolicy::all(), BatchUse::one_query, 20000, 1.0,
                       Noise::sensitivity_ratio(algorithm.parameters.power_noise));
     EXPECT_NEAR(planned * scheduled.rule.charge(*one.event) / scheduled.rule.capacity, 0.5, 1e-6);
   }

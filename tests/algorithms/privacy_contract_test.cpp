@@ -233,9 +233,7 @@ TEST(EveryPairOfAlgorithms, DiffersInIteratesWithoutNoise) {
     }
     if (values_of(algorithm->fields()).contains("steps")) test::set(*algorithm, {{"steps", "40"}});
     iterates[entry.key] =
-        test::run_unsound(*algorithm,
-                          p.facts,
-                          *p.records,
+        test::run_unsound(*algorithm, p.facts, *p.records,
                           algorithm->card().is_private() ? test::no_noise : test::exact)
             .iterates;
   }

@@ -19,13 +19,9 @@ namespace dpsosp::test {
 /// One problem of every kind that algorithms can tell apart: a dual per record or shared; without a
 /// dual on all of R^d, on a ball and on a box; proved constants and estimated ones. The zoo itself
 /// is checked by `dpsosp check`.
-inline const std::vector<std::string> problems_of_every_kind{"matrix-sensing",
-                                                             "cosine-minimax",
-                                                             "group-dro",
-                                                             "cosine-saddle",
-                                                             "double-well",
-                                                             "phase-retrieval",
-                                                             "glm-logistic"};
+inline const std::vector<std::string> problems_of_every_kind{
+    "matrix-sensing", "cosine-minimax",  "group-dro",   "cosine-saddle",
+    "double-well",    "phase-retrieval", "glm-logistic"};
 
 /// Keeps x_t of every step.
 class Iterates final : public Observer {
@@ -53,9 +49,7 @@ class SpyRecords final : public UncheckedRecords {
   bool separable() const override { return records_.separable(); }
   bool has_second_order() const override { return records_.has_second_order(); }
   Index hessian_rank() const override { return records_.hessian_rank(); }
-  ClipReport add(const Summand& s,
-                 const BatchView& batch,
-                 double limit,
+  ClipReport add(const Summand& s, const BatchView& batch, double limit,
                  VectorRef out) const override {
     const ClipReport report = records_.add(s, batch, limit, out);
     asked.push_back({s.kind, s.previous.has_value(), s.point.x, s.point.y, {}, {}, s.block, out});
@@ -103,29 +97,20 @@ inline Ran run(const Algorithm& algorithm, Curator curator, std::uint64_t seed) 
 }
 
 /// A run with the curator that enforces everything.
-inline Ran run_enforced(const Algorithm& algorithm,
-                        const PublicFacts& facts,
-                        const AnyRecords& records,
-                        const FilterRule& rule,
-                        std::uint64_t seed = 1) {
+inline Ran run_enforced(const Algorithm& algorithm, const PublicFacts& facts,
+                        const AnyRecords& records, const FilterRule& rule, std::uint64_t seed = 1) {
   return run(algorithm, Curator(facts, records, rule, {.seed = seed}), seed);
 }
 
-inline Ran run_enforced(const Algorithm& algorithm,
-                        const PublicFacts& facts,
-                        const SimulatedSums& sums,
-                        const FilterRule& rule,
-                        std::uint64_t seed = 1) {
+inline Ran run_enforced(const Algorithm& algorithm, const PublicFacts& facts,
+                        const SimulatedSums& sums, const FilterRule& rule, std::uint64_t seed = 1) {
   return run(algorithm, SimulatedCurator(facts, sums, rule, {.seed = seed}), seed);
 }
 
 /// \tparam Sums  Records or SimulatedSums
 template <class Sums>
-Ran run_unsound(const Algorithm& algorithm,
-                const PublicFacts& facts,
-                const Sums& sums,
-                const UnsoundCurator::Departures& departures,
-                std::uint64_t seed = 1) {
+Ran run_unsound(const Algorithm& algorithm, const PublicFacts& facts, const Sums& sums,
+                const UnsoundCurator::Departures& departures, std::uint64_t seed = 1) {
   return run(algorithm, UnsoundCurator(facts, sums, {.seed = seed}, departures), seed);
 }
 

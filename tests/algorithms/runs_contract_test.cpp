@@ -34,8 +34,8 @@ std::vector<Case> cases(bool private_alone) {
       const auto algorithm = a.create();
       if (private_alone && !algorithm->card().is_private()) continue;
       try {
-        algorithm->schedule(
-            Schedule::practical, test::small_problem(p).facts, {1, 1e-6}, Calibrator::cks);
+        algorithm->schedule(Schedule::practical, test::small_problem(p).facts, {1, 1e-6},
+                            Calibrator::cks);
         all.push_back({a.key, p});
       } catch (const InputError&) {
       }
@@ -65,10 +65,8 @@ class EveryRun : public testing::TestWithParam<Case> {
 
 /// The output is an iterate of the second stage; the first one's are not shown.
 bool shows_its_second_stage_alone(const std::string& key) {
-  static const std::set<std::string> keys{"lowy-2024/warm-exponential",
-                                          "lowy-2024/warm-quasar",
-                                          "lowy-2024/warm-kl",
-                                          "lowy-2024/warm-glm",
+  static const std::set<std::string> keys{"lowy-2024/warm-exponential", "lowy-2024/warm-quasar",
+                                          "lowy-2024/warm-kl", "lowy-2024/warm-glm",
                                           "lowy-2024/warm-glm-exponential"};
   return keys.contains(key);
 }

@@ -26,9 +26,7 @@ PublicFacts minimisation_facts(Index n, Index d) {
   facts.dimension = d;
   facts.records = n;
   facts.initial_point = Vector::Zero(d);
-  for (const auto name : {constant::lipschitz,
-                          constant::smoothness,
-                          constant::hessian_lipschitz,
+  for (const auto name : {constant::lipschitz, constant::smoothness, constant::hessian_lipschitz,
                           constant::suboptimality})
     facts.constants.set(name, {1.0});
   return facts;
@@ -67,13 +65,8 @@ TEST(XuSchedule, PaperScheduleMatchesItsFormulas) {
   algorithm.set_variant(Variant::printed);
   const Scheduled s =
       algorithm.schedule(Schedule::paper, facts, {2, 1e-6}, Calibrator::bun_steinke);
-  const auto erm = xu_2026::paper_erm(400,
-                                      400,
-                                      2,
-                                      1e-6,
-                                      c[constant::joint_smoothness],
-                                      c[constant::lipschitz],
-                                      c[constant::suboptimality]);
+  const auto erm = xu_2026::paper_erm(400, 400, 2, 1e-6, c[constant::joint_smoothness],
+                                      c[constant::lipschitz], c[constant::suboptimality]);
   const auto& p = algorithm.parameters;
   EXPECT_EQ(s.alpha, erm.alpha);
   EXPECT_EQ(p.alpha, erm.alpha);
@@ -95,10 +88,9 @@ TEST(XuSchedule, PracticalScheduleMatchesTable) {
     double alpha, nu;
     Index steps;
   };
-  for (const Row& row : {Row{10000, 0.324, 0.187, 6848},
-                         Row{30000, 0.156, 0.0901, 29628},
-                         Row{100000, 0.0699, 0.0403, 147525},
-                         Row{300000, 0.0336, 0.0194, 638301}}) {
+  for (const Row& row :
+       {Row{10000, 0.324, 0.187, 6848}, Row{30000, 0.156, 0.0901, 29628},
+        Row{100000, 0.0699, 0.0403, 147525}, Row{300000, 0.0336, 0.0194, 638301}}) {
     PublicFacts facts;
     facts.dimension = 20;
     facts.dual_dimension = 10;
@@ -130,8 +122,8 @@ TEST(XuSchedule, PracticalScheduleMatchesTable) {
     // both halves of the budget, spent exactly by ⌈T/q⌉ refreshes and T increments
     const double T = static_cast<double>(p.steps);
     const double refreshes = std::ceil(T / static_cast<double>(p.period));
-    expect_digits(
-        refreshes / (2 * std::pow(p.oracle.refresh_noise, 2)), s.rule.capacity / 2, 1e-12);
+    expect_digits(refreshes / (2 * std::pow(p.oracle.refresh_noise, 2)), s.rule.capacity / 2,
+                  1e-12);
     expect_digits(T / (2 * std::pow(p.oracle.increment_noise, 2)), s.rule.capacity / 2, 1e-12);
   }
 }
@@ -163,15 +155,12 @@ TEST(XuSchedule, LocalDifferencesAreClippedAtValueSmoothness) {
   const auto everything = std::numeric_limits<double>::infinity();
   const BatchView record(0, 1);
   Vector direction = Vector::Zero(problem.facts.dimension);
-  problem.records->add_gradients(Point(Vector::Constant(problem.facts.dimension, 0.3)),
-                                 Block::x,
-                                 record,
-                                 everything,
-                                 direction);
+  problem.records->add_gradients(Point(Vector::Constant(problem.facts.dimension, 0.3)), Block::x,
+                                 record, everything, direction);
   direction.normalize();
   Vector difference = Vector::Zero(problem.facts.dimension);
-  problem.records->add_gradient_differences(
-      Point(1.45 * direction), Point(1.449 * direction), Block::x, record, everything, difference);
+  problem.records->add_gradient_differences(Point(1.45 * direction), Point(1.449 * direction),
+                                            Block::x, record, everything, difference);
   EXPECT_GT(difference.norm() / 0.001, c[constant::joint_smoothness]);
   EXPECT_LE(difference.norm() / 0.001, c[constant::smoothness]);
 }
@@ -216,24 +205,10 @@ TEST(GaneshSchedule, PracticalScheduleMatchesTable) {
   };
   for (const Row& row :
        {Row{10000, 0.21088778, 90, 19, 9.3200113e-3, 0.020295078, 0.052721946, 8.7448e-3, 28},
-        Row{1000000,
-            9.7885438e-3,
-            41747,
-            409,
-            4.3259661e-4,
-            4.3724421e-3,
-            2.4471359e-3,
-            8.7383e-3,
+        Row{1000000, 9.7885438e-3, 41747, 409, 4.3259661e-4, 4.3724421e-3, 2.4471359e-3, 8.7383e-3,
             149},
-        Row{100000000,
-            4.5434395e-4,
-            19377176,
-            8804,
-            2.0079356e-5,
-            9.4201409e-4,
-            1.1358599e-4,
-            8.7345e-3,
-            821}}) {
+        Row{100000000, 4.5434395e-4, 19377176, 8804, 2.0079356e-5, 9.4201409e-4, 1.1358599e-4,
+            8.7345e-3, 821}}) {
     ganesh_2023::StochasticSpider algorithm;
     const auto& p = algorithm.parameters.spider;
     const PublicFacts facts = minimisation_facts(row.n, 16);
@@ -257,8 +232,7 @@ TEST(GaneshSchedule, PracticalScheduleMatchesTable) {
     expect_digits(sigma1 * std::sqrt(T1_exact / T1), row.sigma1, 1e-7);
     expect_digits(sigma2 * std::sqrt(T_exact / T), row.sigma2, 1e-7);
     expect_digits(std::sqrt(16 * (row.sigma1 * row.sigma1 + row.sigma2 * row.sigma2 * row.alpha)),
-                  row.error,
-                  1e-7);
+                  row.error, 1e-7);
     const auto cost = [n](double sigma) { return std::pow(2 / n, 2) / (2 * sigma * sigma); };
     expect_digits(T1 * cost(row.sigma1) + T * cost(row.sigma2), row.zcdp, 1e-5);
     expect_digits(T1 * cost(sigma1) + T * cost(sigma2), s.rule.capacity / 2, 1e-12);
@@ -465,8 +439,8 @@ TEST(EverySchedule, IsInvariantToUnits) {
         EXPECT_TRUE(n < 1000000 || not_its_problem) << line;
         continue;
       }
-      const Scheduled b = there->schedule(
-          Schedule::practical, in_other_units(facts, f, s), {1, 1e-6}, Calibrator::cks);
+      const Scheduled b = there->schedule(Schedule::practical, in_other_units(facts, f, s),
+                                          {1, 1e-6}, Calibrator::cks);
       const bool risk = here->card().metric == Metric::excess_risk;
       expect_digits(b.alpha, a.alpha * (risk ? f : f / s), 1e-9);
       if (!parameter_units.contains(entry.key)) continue;
@@ -482,8 +456,8 @@ TEST(EverySchedule, IsInvariantToUnits) {
         const double scale = unit == units.end() ? 1.0
                                                  : std::pow(f, unit->second.value) *
                                                        std::pow(s, unit->second.length);
-        expect_digits(
-            std::stod(fields_there[k].get()), std::stod(fields_here[k].get()) * scale, 1e-9);
+        expect_digits(std::stod(fields_there[k].get()), std::stod(fields_here[k].get()) * scale,
+                      1e-9);
       }
     }
   }

@@ -19,17 +19,14 @@ inline PublicFacts reference_facts(double M = 1.0, double rho = 1.0) {
   facts.dimension = 50;
   facts.records = 100'000;
   facts.initial_point = Vector::Zero(50);
-  for (const auto& [name, value] : {std::pair{constant::lipschitz, 1.0},
-                                    std::pair{constant::smoothness, M},
-                                    std::pair{constant::hessian_lipschitz, rho},
-                                    std::pair{constant::suboptimality, 1.0}})
+  for (const auto& [name, value] :
+       {std::pair{constant::lipschitz, 1.0}, std::pair{constant::smoothness, M},
+        std::pair{constant::hessian_lipschitz, rho}, std::pair{constant::suboptimality, 1.0}})
     facts.constants.set(name, {value, Origin::proved});
   return facts;
 }
 template <class Method>
-Scheduled at_reference(Method& method,
-                       double alpha,
-                       Schedule kind = Schedule::practical,
+Scheduled at_reference(Method& method, double alpha, Schedule kind = Schedule::practical,
                        Calibrator calibrator = Calibrator::cks) {
   method.parameters.target = alpha;
   return method.schedule(kind, reference_facts(), reference_budget, calibrator);

@@ -152,8 +152,8 @@ TEST(ShortSteps, CurvatureStepDecreaseIsCubic) {
     const double eH = p.curvature_threshold();
     const double deepest = 2.0 / 3 * std::pow(eH, 3);  // of −e_H t²/2 + t³/6 at t = 2 e_H
     EXPECT_LE(p.decrease(), deepest);
-    EXPECT_NEAR(
-        p.decrease() / std::pow(eH, 3), 0.25 * 0.25 * std::pow(p.safe_curvature_step(), 2), 1e-12);
+    EXPECT_NEAR(p.decrease() / std::pow(eH, 3), 0.25 * 0.25 * std::pow(p.safe_curvature_step(), 2),
+                1e-12);
     const double printed = 0.25 * 0.25 * std::pow(p.safe_curvature_step(), 2) * eH;
     if (alpha <= 1e-2) {
       EXPECT_GT(printed, deepest);

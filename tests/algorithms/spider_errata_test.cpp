@@ -66,8 +66,7 @@ TEST(GaneshErrata, PrintedNoiseCostsTwoAndEightTimesItsClaim) {
   const auto ours = ganesh_2023::practical_empirical({n, 16, 1, 1, 1, 1}, phi / 2);
   expect_digits(cost(static_cast<double>(ours.refresh_cap), ours.refresh_deviation) +
                     cost(static_cast<double>(ours.steps), ours.increment_deviation),
-                phi / 2,
-                1e-12);
+                phi / 2, 1e-12);
 }
 
 // G5. The lemma's kick has variance α²/d up to constants. A kick of deviation σ₁, the noise of O1

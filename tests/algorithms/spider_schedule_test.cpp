@@ -42,8 +42,8 @@ TEST(LiuTalwarSchedule, PracticalScheduleMatchesReferenceValues) {
   const double leaf = 2.0 / s.refresh_batch;
   expect_digits(11 * leaf * leaf / (2 * s.tree_deviation * s.tree_deviation), 0.01746877, 1e-6);
   const double product = 2.0 / s.hessian_batch * s.escape_radius;
-  expect_digits(
-      300 * product * product / (2 * s.escape_deviation * s.escape_deviation), 0.01746639, 1e-6);
+  expect_digits(300 * product * product / (2 * s.escape_deviation * s.escape_deviation), 0.01746639,
+                1e-6);
 }
 
 // liu-talwar-2025 notes, 7
@@ -51,14 +51,9 @@ TEST(LiuTalwarSchedule, SolvedAlphaMatchesReferenceValues) {
   struct Row {
     double n, epsilon, alpha;
   };
-  for (const Row& row : {Row{1e6, 1, 0.1046},
-                         Row{1e8, 1, 0.01270},
-                         Row{1e10, 1, 2.053e-3},
-                         Row{1e12, 1, 4.331e-4},
-                         Row{1e8, 1e-2, 0.1038},
-                         Row{1e10, 1e-2, 0.01259},
-                         Row{1e12, 1e-2, 1.450e-3},
-                         Row{1e14, 1e-2, 1.648e-4}}) {
+  for (const Row& row : {Row{1e6, 1, 0.1046}, Row{1e8, 1, 0.01270}, Row{1e10, 1, 2.053e-3},
+                         Row{1e12, 1, 4.331e-4}, Row{1e8, 1e-2, 0.1038}, Row{1e10, 1e-2, 0.01259},
+                         Row{1e12, 1e-2, 1.450e-3}, Row{1e14, 1e-2, 1.648e-4}}) {
     const double budget = zcdp_budget({row.epsilon, 1e-6}, Calibrator::bun_steinke);
     ProblemNumbers f = unit;
     f.n = row.n;
@@ -114,8 +109,8 @@ TEST(LiuTalwarSchedule, OneEscapePerRefreshWorsensRate) {
     const double epsilon = 1e-4;
     ProblemNumbers f = unit;
     f.n = n;
-    return liu_talwar_2025::solve(
-               f, zcdp_budget({epsilon, 1e-6}, Calibrator::bun_steinke), n, {.tau_mode = tau})
+    return liu_talwar_2025::solve(f, zcdp_budget({epsilon, 1e-6}, Calibrator::bun_steinke), n,
+                                  {.tau_mode = tau})
         .alpha;
   };
   using liu_talwar_2025::TauMode;
@@ -198,20 +193,14 @@ TEST(GaneshSchedule, PopulationScheduleMatchesReferenceValues) {
   struct Row {
     double n, epsilon, alpha;
   };
-  for (const Row& row : {Row{1e6, 1, 0.1168},
-                         Row{1e8, 1, 0.02016},
-                         Row{1e10, 1, 3.92e-3},
-                         Row{1e12, 1, 8.12e-4},
-                         Row{1e6, 1e-2, 0.8165},
-                         Row{1e8, 1e-2, 0.1057},
-                         Row{1e10, 1e-2, 0.01473},
-                         Row{1e12, 1e-2, 2.11e-3}}) {
+  for (const Row& row : {Row{1e6, 1, 0.1168}, Row{1e8, 1, 0.02016}, Row{1e10, 1, 3.92e-3},
+                         Row{1e12, 1, 8.12e-4}, Row{1e6, 1e-2, 0.8165}, Row{1e8, 1e-2, 0.1057},
+                         Row{1e10, 1e-2, 0.01473}, Row{1e12, 1e-2, 2.11e-3}}) {
     const double budget = zcdp_budget({row.epsilon, 1e-6}, Calibrator::bun_steinke);
     ProblemNumbers g = f;
     g.n = row.n;
     expect_digits(ganesh_2023::practical_population(g, std::ceil(row.n / 2), budget / 2).alpha,
-                  row.alpha,
-                  0.02);
+                  row.alpha, 0.02);
   }
 }
 

@@ -22,9 +22,7 @@ using test::expect_digits;
 using test::Ran;
 
 /// ganesh-2023, Algorithm 1, by the steps of ganesh-2023 notes, 2.1, without the driver.
-Ran algorithm_1(const SpiderParameters& p,
-                const PublicFacts& facts,
-                const AnyRecords& records,
+Ran algorithm_1(const SpiderParameters& p, const PublicFacts& facts, const AnyRecords& records,
                 std::uint64_t seed) {
   UnsoundCurator curator(facts, records, {.seed = seed}, {});
   Stream stream({.seed = seed, .purpose = Purpose::algorithm});
@@ -39,16 +37,13 @@ Ran algorithm_1(const SpiderParameters& p,
         drift >= p.drift_threshold || (kick && p.escape.kind == EscapeKind::isotropic_fresh);
     const Batch batch = curator.draw(BatchPolicy::all());
     if (refresh) {  // steps 4 to 6
-      curator.gradient(Point(x),
-                       batch,
+      curator.gradient(Point(x), batch,
                        {p.oracle.clip_refresh, Noise::sensitivity_ratio(p.oracle.refresh_noise)},
                        g);
       drift = 0;
     } else {  // step 7
       Vector increment(x.size());
-      curator.gradient_difference(Point(x),
-                                  Point(x_prev),
-                                  batch,
+      curator.gradient_difference(Point(x), Point(x_prev), batch,
                                   {p.oracle.clip_increment * (x - x_prev).norm(),
                                    Noise::sensitivity_ratio(p.oracle.increment_noise)},
                                   increment);
@@ -134,10 +129,8 @@ TEST(SpiderDriver, EqualsGradientDescentWithoutNoise) {
 }
 
 /// A run of the Hessian-power escape from the origin of the cosine saddle, all records fresh.
-Ran escape_run(const Problem& problem,
-               const UnsoundCurator::Departures& departures,
-               double deviation,
-               std::uint64_t seed = 1) {
+Ran escape_run(const Problem& problem, const UnsoundCurator::Departures& departures,
+               double deviation, std::uint64_t seed = 1) {
   AdaptiveSpider algorithm;
   SpiderParameters& p = algorithm.parameters.spider;
   const double M = problem.facts.constants[constant::smoothness];
@@ -310,8 +303,7 @@ TEST(LiuTalwarPrinted, NoiseAndBatchesAreThoseOfTheorem317) {
                      3 * f.M / (f.rho * epsilon) + f.M * f.M / (f.rho * alpha);
     EXPECT_NEAR(static_cast<double>(p.oracle.refresh_batch), b, 1);
     EXPECT_EQ(p.escape.hessian_batch, p.oracle.refresh_batch);
-    const double rate = f.M * std::max({3 / (alpha * epsilon),
-                                        kappa / (alpha * alpha),
+    const double rate = f.M * std::max({3 / (alpha * epsilon), kappa / (alpha * alpha),
                                         f.rho * kappa / (f.M * f.M * alpha)});
     expect_digits(p.batch_rate, rate, 1e-12);
     expect_digits(p.escape.hessian_batch_rate, rate, 1e-12);
@@ -341,8 +333,8 @@ TEST(LiuTalwarPrinted, RefusesOtherSettings) {
   AdaptiveSpider algorithm;
   algorithm.set_variant(Variant::printed);
   algorithm.parameters.spider.noise = SpiderNoise::gaussian_fixed;
-  EXPECT_THROW(algorithm.schedule(
-                   Schedule::practical, at_the_saddle(100000).facts, {1, 1e-6}, Calibrator::cks),
+  EXPECT_THROW(algorithm.schedule(Schedule::practical, at_the_saddle(100000).facts, {1, 1e-6},
+                                  Calibrator::cks),
                InputError);
 }
 

@@ -60,9 +60,7 @@ Problem cosine(Index records, std::uint64_t seed, const std::string& sampling = 
   return family->make({.records = records, .dimension = 10, .seed = seed, .data_seed = seed});
 }
 
-Tracked track(const TrackedDescent& method,
-              const Problem& p,
-              const FilterRule& rule,
+Tracked track(const TrackedDescent& method, const Problem& p, const FilterRule& rule,
               std::uint64_t seed) {
   const StreamKey key{.seed = seed};
   return p.records ? Tracked(method, p.facts, Curator(p.facts, *p.records, rule, key))
@@ -132,8 +130,8 @@ TEST(TrackedDescent, ChargesEveryStepAnEqualShareAndAllOfThemTheBudget) {
       for (const LedgerEntry& e : run.ledger.entries()) {
         EXPECT_EQ(e.query, "gradient_combination");
         EXPECT_EQ(std::get<GaussianEvent>(*e.event).noise_multiplier, q.noise);
-        EXPECT_NEAR(
-            s.rule.charge(*e.event) * static_cast<double>(q.steps) / s.rule.capacity, 1, 1e-9);
+        EXPECT_NEAR(s.rule.charge(*e.event) * static_cast<double>(q.steps) / s.rule.capacity, 1,
+                    1e-9);
         queries += e.queries();
         spent += s.rule.charge(*e.event) * static_cast<double>(e.queries());
       }
@@ -163,13 +161,8 @@ TEST(TrackedDescent, TakesFourStepsAFloorAtMost4096) {
 }
 
 /// Where a run moves from x along v, as the notes have it, in the box |x_j| ≤ 2.
-Vector moved(const TrackedDescentParameters& p,
-             const Vector& x,
-             const Vector& v,
-             const Vector& v_old,
-             double V,
-             bool tail,
-             std::array<double, 10>& gear) {
+Vector moved(const TrackedDescentParameters& p, const Vector& x, const Vector& v,
+             const Vector& v_old, double V, bool tail, std::array<double, 10>& gear) {
   const bool scalar = p.scale == Scale::scalar;
   Vector plain(10), geared(10);
   for (Index j = 0; j < 10; ++j) {
@@ -217,8 +210,8 @@ TEST(TrackedDescent, AsksForWhatItsMovesMakeBestAndMovesByItsAnswers) {
     Index at_the_edge = 0;
     for (std::size_t t = 0; t + 1 < run.iterates.size(); ++t) {
       const Vector before = t == 0 ? Vector(Vector::Zero(10)) : run.estimates[t - 1];
-      const Vector next = moved(
-          q, run.iterates[t], run.estimates[t], before, expected.variances[t], t >= tail, gears);
+      const Vector next = moved(q, run.iterates[t], run.estimates[t], before, expected.variances[t],
+                                t >= tail, gears);
       ASSERT_LT((next - run.iterates[t + 1]).norm(), 1e-6) << t;
       at_the_edge += (next.array().abs() == 2).count();
     }
@@ -233,8 +226,7 @@ TEST(TrackedDescent, AsksForWhatItsMovesMakeBestAndMovesByItsAnswers) {
   }
 }
 
-RC_GTEST_PROP(TrackedGain,
-              IsTheMinimiserOfTheNextVariance,
+RC_GTEST_PROP(TrackedGain, IsTheMinimiserOfTheNextVariance,
               (const std::array<std::uint16_t, 4>& raw)) {
   const auto draw = [&](std::size_t k) { return static_cast<double>(raw[k]) / 65535; };
   const double u = std::pow(10, -4 * draw(0)), G = 0.1 + 3 * draw(1), b = G * draw(2),
@@ -248,15 +240,12 @@ RC_GTEST_PROP(TrackedGain,
 }
 
 // Lemma 2: along any moves the variance is no larger at any step than that of any other gains.
-RC_GTEST_PROP(TrackedGain,
-              HasTheLeastVarianceAlongAnyMoves,
+RC_GTEST_PROP(TrackedGain, HasTheLeastVarianceAlongAnyMoves,
               (const std::vector<std::uint16_t>& raw)) {
   constexpr double u = 0.01, G = 1.5;
   const std::array<double (*)(std::size_t), 5> others{
-      [](std::size_t j) { return 1.0 / static_cast<double>(j); },
-      [](std::size_t) { return 1.0; },
-      [](std::size_t) { return 0.1; },
-      [](std::size_t) { return 0.01; },
+      [](std::size_t j) { return 1.0 / static_cast<double>(j); }, [](std::size_t) { return 1.0; },
+      [](std::size_t) { return 0.1; }, [](std::size_t) { return 0.01; },
       [](std::size_t j) { return j % 10 == 0 ? 1.0 : 0.0; }};
   std::array<double, 5> variances;
   variances.fill(u * u * G * G);
@@ -433,8 +422,7 @@ struct Sample {
       const Tracked run = scheduled(p, epsilon, 1000 + seed);
       const Vector g = gradient_of(*p.empirical, run.outcome.point);
       const Certificate c =
-          certify(*p.empirical,
-                  run.outcome.point,
+          certify(*p.empirical, run.outcome.point,
                   {.hessian_lipschitz = p.facts.constants[constant::hessian_lipschitz]});
       levels.push_back(*c.sosp_level);
       floor = floor_of(p, epsilon) * p.facts.constants[constant::lipschitz];

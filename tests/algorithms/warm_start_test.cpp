@@ -72,13 +72,11 @@ TEST(DpSpider, PaperScheduleMatchesReferenceValues) {
   expect_near_relative(s.batch, 111.375, 1e-5);
   expect_near_relative(s.rate, 1.23129e-2, 1e-5);
   expect_near_relative(
-      baselines::dp_spider_paper(1e4, 10, 1, 1, 0.32236191, {0.5, budget_delta}).steps,
-      2193.630,
+      baselines::dp_spider_paper(1e4, 10, 1, 1, 0.32236191, {0.5, budget_delta}).steps, 2193.630,
       1e-6);
   expect_near_relative(
       baselines::dp_spider_paper(1e4, 10, 1, 1, 0.32236191, {0.5, 0.5 * budget_delta}).steps,
-      2123.194,
-      1e-6);
+      2123.194, 1e-6);
 }
 
 // The printed period has a factor L² and depends on the unit of the loss. f → c f does not change
@@ -382,8 +380,7 @@ TEST(WarmExponential, LeavesDeltaToSecondStage) {
   const double practical = s.rule.capacity;
   s = algorithm.schedule(Schedule::paper, p.facts, {2, budget_delta}, Calibrator::cks);
   EXPECT_NEAR(field_of(algorithm, "second_slice") * s.rule.capacity,
-              zcdp_budget({1, 0.5 * budget_delta}, Calibrator::cks),
-              1e-12);
+              zcdp_budget({1, 0.5 * budget_delta}, Calibrator::cks), 1e-12);
   EXPECT_LT(field_of(algorithm, "second_slice"), 1);
   EXPECT_GT(practical, s.rule.capacity);
 }
@@ -451,19 +448,18 @@ TEST(WarmPopulation, AdaptiveFinderDescendsFromChoiceWithoutNoise) {
   test::set(algorithm, {{"finder", "adaptive_spider"}});
   algorithm.schedule(Schedule::practical, p.facts, {2, budget_delta}, Calibrator::cks);
   EXPECT_EQ(algorithm.promised(), Metric::sosp_level);
-  test::set(algorithm,
-            {{"first.candidates", "net"},
-             {"first.net_radius", "0.013"},
-             {"adaptive.steps", "6"},
-             {"adaptive.step_size", "0.01"},
-             {"adaptive.drift_threshold", "1e9"},
-             {"adaptive.escape_threshold", "1e-9"},
-             {"adaptive.refresh_batch", "500"},
-             {"adaptive.hessian_batch", "300"},
-             {"adaptive.batch_rate", "4000"},
-             {"adaptive.hessian_batch_rate", "1000"},
-             {"adaptive.selection_share", "0"},
-             {"adaptive.selection_epsilon", "0"}});
+  test::set(algorithm, {{"first.candidates", "net"},
+                        {"first.net_radius", "0.013"},
+                        {"adaptive.steps", "6"},
+                        {"adaptive.step_size", "0.01"},
+                        {"adaptive.drift_threshold", "1e9"},
+                        {"adaptive.escape_threshold", "1e-9"},
+                        {"adaptive.refresh_batch", "500"},
+                        {"adaptive.hessian_batch", "300"},
+                        {"adaptive.batch_rate", "4000"},
+                        {"adaptive.hessian_batch_rate", "1000"},
+                        {"adaptive.selection_share", "0"},
+                        {"adaptive.selection_epsilon", "0"}});
   algorithm.check(p.facts);
   const Ran ran = test::run_unsound(algorithm, p.facts, *p.records, test::exact);
 
@@ -573,8 +569,8 @@ TEST(JlMethod, SkipsUselessProjection) {
   DpSpider base;
   base.schedule(Schedule::practical, p.facts, {2, budget_delta}, Calibrator::cks);
   EXPECT_EQ(field_of(algorithm, "steps"), static_cast<double>(base.parameters.steps));
-  EXPECT_THROW(algorithm.schedule(
-                   Schedule::practical, ripple(100).facts, {2, budget_delta}, Calibrator::cks),
+  EXPECT_THROW(algorithm.schedule(Schedule::practical, ripple(100).facts, {2, budget_delta},
+                                  Calibrator::cks),
                InputError);
 }
 

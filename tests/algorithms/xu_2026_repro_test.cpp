@@ -138,8 +138,8 @@ TEST(XuMatrixSensing, RepairedMethodLeavesSaddleOnlyWithoutNoise) {
         left_the_saddle(p, test::run_unsound(algorithm, p.facts, *p.records, test::no_noise, seed));
     EXPECT_TRUE(exact.escaped) << exact.value_ratio;
 
-    const CalibratedNoise noise = calibrate_common_noise(
-        algorithm.plan(p.facts), p.facts.records, {2, 1e-6}, Calibrator::rdp);
+    const CalibratedNoise noise = calibrate_common_noise(algorithm.plan(p.facts), p.facts.records,
+                                                         {2, 1e-6}, Calibrator::rdp);
     algorithm.set_common_noise(noise.sensitivity_ratio);
     const Ran ran = test::run_enforced(algorithm, p.facts, *p.records, noise.rule, seed);
     EXPECT_EQ(ran.outcome.status, Status::steps_done);

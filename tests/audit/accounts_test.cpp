@@ -29,12 +29,9 @@ TEST(Accountants, AreNotContradictedByDrawnLosses) {
 
 /// An accountant with something wrong.
 std::string with(Accountant whose, const std::function<double(double)>& wrong) {
-  return complaint_of_accountants(1,
-                                  sizes,
-                                  [&](std::span<const CountedEvent> events,
-                                      Adjacency adjacency,
-                                      double delta,
-                                      Accountant accountant) {
+  return complaint_of_accountants(1, sizes,
+                                  [&](std::span<const CountedEvent> events, Adjacency adjacency,
+                                      double delta, Accountant accountant) {
                                     auto epsilon = account_of(events, adjacency, delta, accountant);
                                     if (epsilon && accountant == whose) *epsilon = wrong(*epsilon);
                                     return epsilon;
@@ -51,22 +48,20 @@ TEST(Accountants, AreContradictedWhereEpsilonIsTooSmall) {
 /// What is said where every accountant takes events of one kind for cheaper ones.
 template <class Of>
 std::string cheaper(void (*change)(Of&)) {
-  return complaint_of_accountants(1,
-                                  sizes,
-                                  [&](std::span<const CountedEvent> events,
-                                      Adjacency adjacency,
-                                      double delta,
-                                      Accountant accountant) -> std::optional<double> {
-                                    std::vector<CountedEvent> changed(events.begin(), events.end());
-                                    bool any = false;
-                                    for (CountedEvent& e : changed)
-                                      if (auto* event = std::get_if<Of>(&e.event)) {
-                                        change(*event);
-                                        any = true;
-                                      }
-                                    if (!any) return {};
-                                    return account_of(changed, adjacency, delta, accountant);
-                                  });
+  return complaint_of_accountants(
+      1, sizes,
+      [&](std::span<const CountedEvent> events, Adjacency adjacency, double delta,
+          Accountant accountant) -> std::optional<double> {
+        std::vector<CountedEvent> changed(events.begin(), events.end());
+        bool any = false;
+        for (CountedEvent& e : changed)
+          if (auto* event = std::get_if<Of>(&e.event)) {
+            change(*event);
+            any = true;
+          }
+        if (!any) return {};
+        return account_of(changed, adjacency, delta, accountant);
+      });
 }
 
 TEST(Accountants, AreContradictedWhereAnEventIsTakenForACheaperOne) {
@@ -92,11 +87,8 @@ TEST(Filters, GrantNoMoreThanTheBudget) { EXPECT_EQ(complaint_of_filters(2, fill
 TEST(Filters, AreContradictedWhereTheirRuleGrantsMore) {
   const auto with = [](const std::function<void(FilterRule&, double)>& wrong) {
     return complaint_of_filters(
-        1,
-        fills,
-        [&](const PrivacyBudget& budget,
-            Calibrator calibrator,
-            std::optional<double> order,
+        1, fills,
+        [&](const PrivacyBudget& budget, Calibrator calibrator, std::optional<double> order,
             double pure) {
           FilterRule rule = rule_of(budget, calibrator, order, pure);
           wrong(rule, pure > 0 ? rule_of(budget, calibrator, order, 0).capacity : rule.capacity);

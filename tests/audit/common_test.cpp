@@ -33,9 +33,7 @@ TEST_P(CommonChecks, FindNothingWrong) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Audit,
-                         CommonChecks,
-                         testing::ValuesIn(audit_common_checks()),
+INSTANTIATE_TEST_SUITE_P(Audit, CommonChecks, testing::ValuesIn(audit_common_checks()),
                          [](const auto& of) {
                            std::string name = of.param;
                            std::ranges::replace(name, '-', '_');
@@ -50,12 +48,8 @@ TEST(CommonChecks, HaveTheNamesThatAreListed) {
 std::unique_ptr<const AnyRecords> wrong(std::unique_ptr<const AnyRecords> right, bool list) {
   const Index n = right->size();
   return std::make_unique<AlteredRecords>(
-      std::move(right),
-      n,
-      [list](const AnyRecords& of,
-             const Summand& s,
-             const BatchView& batch,
-             double limit,
+      std::move(right), n,
+      [list](const AnyRecords& of, const Summand& s, const BatchView& batch, double limit,
              VectorRef out) {
         const Index last = batch.size() - 1;
         if (last < 100 || batch.is_list() != list) return of.add(s, batch, limit, out);

@@ -101,12 +101,9 @@ Exchange of_session(Kind kind, std::int64_t index, double noisy) {
 }
 
 TEST(LateQuestion, IsOneAfterAllScalarsWereBelow) {
-  const Transcript two{of_session(Kind::threshold, 0, 1.0),
-                       of_session(Kind::threshold, 1, 2.0),
-                       of_session(Kind::question, 0, 0.5),
-                       of_session(Kind::question, 1, 2.5),
-                       of_session(Kind::question, 0, 1.0),
-                       of_session(Kind::question, 1, 2.0)};
+  const Transcript two{of_session(Kind::threshold, 0, 1.0), of_session(Kind::threshold, 1, 2.0),
+                       of_session(Kind::question, 0, 0.5),  of_session(Kind::question, 1, 2.5),
+                       of_session(Kind::question, 0, 1.0),  of_session(Kind::question, 1, 2.0)};
   EXPECT_EQ(late_question(two), "");
   Transcript late = two;
   late.push_back(of_session(Kind::question, 0, 9.0));
@@ -180,12 +177,7 @@ std::string redrawn(std::string_view key, const Meddler::Change& change) {
   Redraw redraw(recorder, records, stream, subject.release);
   Meddler meddler(redraw, change);
   ClipLog log;
-  AuditedCurator curator(subject.problem->facts,
-                         records,
-                         subject.rule,
-                         stream,
-                         meddler,
-                         log,
+  AuditedCurator curator(subject.problem->facts, records, subject.rule, stream, meddler, log,
                          subject.release ? std::make_unique<SeededWords>(stream) : nullptr);
   class : public Observer {
     void iterate(Index, ConstVectorRef) override {}
@@ -196,28 +188,16 @@ std::string redrawn(std::string_view key, const Meddler::Change& change) {
 }
 
 TEST(Redraw, AgreesWithEveryKindOfAnswer) {
-  for (const char* key : {"curator/gradients",
-                          "curator/samples",
-                          "curator/second-order",
-                          "curator/trees",
-                          "curator/questions",
-                          "curator/scalars",
-                          "curator/choices",
-                          "curator/children",
-                          "curator/gibbs",
-                          "release/gradients",
-                          "release/second-order",
-                          "release/trees"})
+  for (const char* key :
+       {"curator/gradients", "curator/samples", "curator/second-order", "curator/trees",
+        "curator/questions", "curator/scalars", "curator/choices", "curator/children",
+        "curator/gibbs", "release/gradients", "release/second-order", "release/trees"})
     EXPECT_EQ(redrawn(key, [](const Vector&, VectorRef) {}), "") << key;
 }
 
 TEST(Redraw, SeesOneBitOfOneNumber) {
-  for (const char* key : {"curator/gradients",
-                          "curator/second-order",
-                          "curator/trees",
-                          "curator/questions",
-                          "release/gradients",
-                          "release/trees"}) {
+  for (const char* key : {"curator/gradients", "curator/second-order", "curator/trees",
+                          "curator/questions", "release/gradients", "release/trees"}) {
     int answers = 0;
     EXPECT_NE(redrawn(key,
                       [&](const Vector&, VectorRef noisy) {
@@ -304,8 +284,8 @@ TEST(SystemEntropy, HasNoRepeatAmongSourcesAndWords) {
   }
   Stream stream({.seed = 3});
   for (const std::uint64_t period : {256U, 1U << 19})
-    EXPECT_NE(complaint_of_entropy(
-                  sources, words, [&] { return std::make_unique<Words>(stream.bits(), period); }),
+    EXPECT_NE(complaint_of_entropy(sources, words,
+                                   [&] { return std::make_unique<Words>(stream.bits(), period); }),
               "")
         << period;
   class Odd final : public WordSource {

@@ -179,8 +179,7 @@ TEST_P(Faults, AreFoundInEveryAudit) {
 }
 
 INSTANTIATE_TEST_SUITE_P(
-    Planted,
-    Faults,
+    Planted, Faults,
     testing::Values(
         Fault{"LagSeven", "at distance 84", {10, 100, 12}, [] { return leaning_back(7, 0.5); }},
         Fault{"LagSevenAgainst",
@@ -267,8 +266,8 @@ INSTANTIATE_TEST_SUITE_P(
               "of source 0 with that of source 1",
               {20, 90, 4},
               [] {
-                return [shared = std::vector<Vector>(), at = std::size_t{0}](
-                           Index draw, Vector& z, Stream&) mutable {
+                return [shared = std::vector<Vector>(), at = std::size_t{0}](Index draw, Vector& z,
+                                                                             Stream&) mutable {
                   if (draw == 0) {
                     shared.clear();
                     at = 0;

@@ -189,10 +189,7 @@ TEST(ChoiceCheck, DetectsWrongTemperature) {
 }
 
 /// Runs of `batches` batches from `records`; \param draw  members of the next one
-BatchCheck after_batches(int runs,
-                         int batches,
-                         Index records,
-                         const BatchPolicy& policy,
+BatchCheck after_batches(int runs, int batches, Index records, const BatchPolicy& policy,
                          const Event& event,
                          const std::function<std::vector<Index>(int batch, Stream&)>& draw) {
   BatchCheck check;
@@ -277,9 +274,7 @@ TEST(BatchCheck, RejectsSoundBatchesNoMoreOftenThanStated) {
             80);
   EXPECT_LE(rejected(BatchPolicy::poisson(0.1), PoissonGaussianEvent{0.1, 1.0}, 40, coins(0.1)),
             80);
-  EXPECT_LE(rejected(BatchPolicy::sample(8),
-                     FixedSizeGaussianEvent{0.5, 1.0, {}},
-                     10,
+  EXPECT_LE(rejected(BatchPolicy::sample(8), FixedSizeGaussianEvent{0.5, 1.0, {}}, 10,
                      [](int, Stream& s) { return s.subset(16, 8); }),
             80);
 }
@@ -297,8 +292,8 @@ TEST(BatchCheck, PassesOneRecordByANearlyFairCoin) {
 
 TEST(BatchCheck, DetectsWrongPoissonSampling) {
   const auto after = [](double rate, const auto& draw) {
-    return after_batches(
-               200, 10, 20, BatchPolicy::poisson(rate), PoissonGaussianEvent{rate, 1.0}, draw)
+    return after_batches(200, 10, 20, BatchPolicy::poisson(rate), PoissonGaussianEvent{rate, 1.0},
+                         draw)
         .complaint();
   };
   for (const double rate : {0.004, 0.2, 0.9})

@@ -20,8 +20,7 @@ namespace {
 Stream stream_of(std::uint64_t seed) { return Stream({.seed = seed, .purpose = Purpose::test}); }
 
 /// How many of `trials` have a p below `level`, by the words that the finding begins with.
-std::map<std::string, int> alarms(int trials,
-                                  double level,
+std::map<std::string, int> alarms(int trials, double level,
                                   const std::function<std::vector<Finding>(Stream&)>& experiment) {
   std::map<std::string, int> count;
   for (int k = 0; k < trials; ++k) {

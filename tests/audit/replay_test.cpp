@@ -41,9 +41,7 @@ TEST_P(EveryClaim, SurvivesReplayAndIsTight) {
   EXPECT_LE(audit.attained, 1 + 1e-9);
 }
 
-INSTANTIATE_TEST_SUITE_P(Registry,
-                         EveryClaim,
-                         testing::ValuesIn(audited_algorithms()),
+INSTANTIATE_TEST_SUITE_P(Registry, EveryClaim, testing::ValuesIn(audited_algorithms()),
                          [](const auto& p) { return name_of(p.param); });
 
 class EveryPlant : public testing::TestWithParam<AuditPlant> {};
@@ -59,9 +57,7 @@ TEST_P(EveryPlant, IsCaughtInItsHost) {
   EXPECT_GT(audit.first_caught, 0);
 }
 
-INSTANTIATE_TEST_SUITE_P(Registry,
-                         EveryPlant,
-                         testing::ValuesIn(audit_plants()),
+INSTANTIATE_TEST_SUITE_P(Registry, EveryPlant, testing::ValuesIn(audit_plants()),
                          [](const auto& p) { return name_of(p.param.name); });
 
 /// Random numbers from words that are not theirs have the right law: they are seen where they are
@@ -85,9 +81,7 @@ std::vector<AuditPlant> plants_of_words() {
   return all;
 }
 
-INSTANTIATE_TEST_SUITE_P(Registry,
-                         EveryPlantOfWords,
-                         testing::ValuesIn(plants_of_words()),
+INSTANTIATE_TEST_SUITE_P(Registry, EveryPlantOfWords, testing::ValuesIn(plants_of_words()),
                          [](const auto& p) { return name_of(p.param.name); });
 
 TEST(Replay, RepeatsRunOfSameRecord) {
@@ -110,8 +104,8 @@ TEST(Replay, RunsDivergeWithoutFrozenReleases) {
   ASSERT_FALSE(subjects.empty());
   const Subject& subject = subjects.front();
   const auto run = [&](double size) {
-    const Neighbour records(
-        *subject.problem->records, 0, saturating(*subject.problem->records, size));
+    const Neighbour records(*subject.problem->records, 0,
+                            saturating(*subject.problem->records, size));
     return record(subject, records, 3, Plant::none);
   };
   EXPECT_FALSE(run(100.0).shown == run(-100.0).shown);
@@ -120,8 +114,8 @@ TEST(Replay, RunsDivergeWithoutFrozenReleases) {
 void expect_same_run_without_audit(const Subject& subject) {
   const Neighbour records(*subject.problem->records, 0, one_of(*subject.problem->records, 0));
   const Recorded audited = record(subject, records, 5, Plant::none);
-  Curator curator(
-      subject.problem->facts, records, subject.rule, {.seed = 5, .run = subject.stream});
+  Curator curator(subject.problem->facts, records, subject.rule,
+                  {.seed = 5, .run = subject.stream});
   struct Quiet final : Observer {
     void iterate(Index, ConstVectorRef) override {}
   } quiet;

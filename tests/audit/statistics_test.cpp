@@ -118,8 +118,8 @@ TEST(LikelihoodRatio, MatchesMixtureForSampledGaussian) {
   const double q = 0.25, s = 2.0, y = 0.7;
   const Transcript t{gaussian_exchange(1.0, y, s, PoissonGaussianEvent{q, 1.0})};
   EXPECT_TRUE(is_sampled(t));
-  const Answers a{
-      one_answer(1.0), one_answer(0.5), one_answer(1.0), one_answer(-1.0), one_answer(0.0)};
+  const Answers a{one_answer(1.0), one_answer(0.5), one_answer(1.0), one_answer(-1.0),
+                  one_answer(0.0)};
   const auto density = [&](double mean) {
     return std::exp(-(y - mean) * (y - mean) / (2 * s * s));
   };

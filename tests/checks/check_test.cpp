@@ -41,9 +41,7 @@ std::vector<std::string> all_problems() {
   return names;
 }
 
-INSTANTIATE_TEST_SUITE_P(Registry,
-                         EveryProblem,
-                         testing::ValuesIn(all_problems()),
+INSTANTIATE_TEST_SUITE_P(Registry, EveryProblem, testing::ValuesIn(all_problems()),
                          [](const auto& instance) {
                            std::string name = instance.param;
                            std::ranges::replace(name, '-', '_');
@@ -174,11 +172,8 @@ TEST(ProblemCheck, DetectsHessianErrorOfOnePerMille) {
 /// Of sums over the records.
 enum class Bug { none, scaled_difference, shifted, scaled_loss, scaled_hessian, small_bound };
 ProblemCheck check_records(Bug bug) {
-  const AlteredRecords::Add bent = [bug](const AnyRecords& of,
-                                         const Summand& s,
-                                         const BatchView& batch,
-                                         double limit,
-                                         VectorRef out) {
+  const AlteredRecords::Add bent = [bug](const AnyRecords& of, const Summand& s,
+                                         const BatchView& batch, double limit, VectorRef out) {
     Vector sum = Vector::Zero(out.size());
     ClipReport report = of.add(s, batch, limit, sum);
     const bool difference = s.kind == Summand::Kind::gradient && s.previous;

@@ -74,8 +74,7 @@ TEST(ListClaims, RejectsMissingStoreAndIgnoredOptions) {
   expect_one_error_line(list("--scale smokee"), 2, "did you mean 'smoke'");
   for (const char* options : {"problems --out x", "algorithms --scale smoke"})
     expect_one_error_line(
-        run_program(built_program("dpsosp"), words(std::string("list ") + options)),
-        2,
+        run_program(built_program("dpsosp"), words(std::string("list ") + options)), 2,
         "--out and --scale go with claims");
 }
 

@@ -121,17 +121,15 @@ TEST_F(Cluster, ProgramsOfAPlanReadNeitherSecretNorPlan) {
     std::ofstream(folder / (name + ".toml")) << fmt::format(
         "key = \"test/{}\"\ntitle = \"A spy\"\nprogram = \"/usr/bin/true\"\n"
         "reads = [\"{}\"]\n[settings.steps]\ndefault = 2\nleast = 1\n",
-        name,
-        reads);
+        name, reads);
     const fs::path file = folder / "sweep.toml";
     std::ofstream(file) << fmt::format(
         "title = \"Spies\"\nmetric = \"output.gradient_norm\"\nseeds = 2\nrecords = 50\n"
         "dimension = 2\n[[arm]]\nname = \"spy\"\nproblem = \"double-well\"\nprogram = "
         "\"{}.toml\"\n[[part]]\nname = \"n\"\naxes = [{{ records = [50, 100] }}]\n",
         name);
-    const Result r =
-        run_program(built_program("dpsosp"),
-                    {"sweep", file, "--out", out, "--local", "2", "--expect", "1", "--quiet"});
+    const Result r = run_program(built_program("dpsosp"), {"sweep", file, "--out", out, "--local",
+                                                           "2", "--expect", "1", "--quiet"});
     EXPECT_EQ(r.code, 2) << r.out;
     EXPECT_NE(r.err.find("the card's `reads` would show " + out.string()), std::string::npos)
         << r.err;
@@ -219,8 +217,7 @@ TEST_F(Cluster, StatusAndCancelGoByFilesAndQueue) {
   expect_one_error_line(s.run("sweep", "--slurm"), 2, "is still in the queue (jobs 4711 and 4712)");
   for (const char* answer : {"hello world", "JOBID|STATE", "4711", "4711|", "4719|RUNNING"}) {
     tell("queue", std::string("CLUSTER: one\n") + answer + "\n");
-    expect_one_error_line(s.run("sweep", "--slurm"),
-                          2,
+    expect_one_error_line(s.run("sweep", "--slurm"), 2,
                           fmt::format("squeue answered '{}', which is not understood", answer));
   }
   tell("queue", "CLUSTER: one\n4712|PENDING\n");
@@ -237,11 +234,9 @@ TEST_F(Cluster, StatusAndCancelGoByFilesAndQueue) {
 TEST_F(Cluster, FindsTheNumberInWhateverSbatchAnswers) {
   tell("idle", "");
   int place = 0;
-  for (const std::string answer : {"This job is charged to 'lab' (balance 12 h)\nNUMBER\n",
-                                   "\n NUMBER \n",
-                                   "NUMBER\r\n",
-                                   "Submitted batch job NUMBER\n",
-                                   "NUMBER;other\n"}) {
+  for (const std::string answer :
+       {"This job is charged to 'lab' (balance 12 h)\nNUMBER\n", "\n NUMBER \n", "NUMBER\r\n",
+        "Submitted batch job NUMBER\n", "NUMBER;other\n"}) {
     SCOPED_TRACE(answer);
     tell("answer", answer);
     const SweepRun s = sweep(fmt::format("answer-{}", place));
@@ -268,16 +263,16 @@ TEST_F(Cluster, ForgetsNothingThatMayBeInTheQueue) {
     tell(how, "it may be so\n");
     tell("queue", "NAME|PENDING\nNAME|RUNNING\nNAME|PENDING\n");
     const SweepRun s = sweep(fmt::format("unclear-{}", how));
-    expect_one_error_line(
-        s.run("sweep", "--slurm --tasks 2 --expect 1"), 2, "may be in the queue all the same");
+    expect_one_error_line(s.run("sweep", "--slurm --tasks 2 --expect 1"), 2,
+                          "may be in the queue all the same");
     const std::string name = name_of(s);
     EXPECT_NE(contents(s.out() / "plans/0001/task.sh").find("--job-name=" + name + "\n"),
               std::string::npos);
     EXPECT_NE(s.run("sweep", "--status")
                   .out.find(fmt::format("queue: jobs named {}: 2 pending, 1 running", name)),
               std::string::npos);
-    expect_one_error_line(
-        s.run("sweep", "--slurm"), 2, "is still in the queue (jobs named " + name);
+    expect_one_error_line(s.run("sweep", "--slurm"), 2,
+                          "is still in the queue (jobs named " + name);
     EXPECT_EQ(s.run("sweep", "--cancel").code, 0);
     EXPECT_TRUE(log().ends_with("scancel --name=" + name + "\n")) << log();
     fs::remove(slurm_ / how);
@@ -287,8 +282,7 @@ TEST_F(Cluster, ForgetsNothingThatMayBeInTheQueue) {
   // sbatch names a job, and fails all the same.
   tell("code", "3");
   const SweepRun failed = sweep("failed");
-  expect_one_error_line(failed.run("sweep", "--slurm --tasks 2 --expect 1"),
-                        2,
+  expect_one_error_line(failed.run("sweep", "--slurm --tasks 2 --expect 1"), 2,
                         "slurm: sbatch ended with exit code 3; ");
   EXPECT_TRUE(fs::exists(failed.out() / "plans/0001/jobs.json"));
   EXPECT_TRUE(lines(log()).back().starts_with("sbatch --parsable --array=1-2 "))
@@ -356,8 +350,8 @@ TEST_F(Cluster, RefusesInOneLineBeforeAnythingIsSubmitted) {
   expect_one_error_line(s.run("sweep", "--status"), 2, "jobs.json is damaged: it names the jobs");
   fs::remove(s.out() / "plans/0001/jobs.json");
   tell("refusal", "sbatch: error: invalid account\nmore\n");
-  expect_one_error_line(
-      s.run("sweep", "--slurm --expect 1"), 2, "slurm: sbatch: error: invalid account");
+  expect_one_error_line(s.run("sweep", "--slurm --expect 1"), 2,
+                        "slurm: sbatch: error: invalid account");
   EXPECT_FALSE(fs::exists(s.out() / "plans/0002"));
   setenv("PATH", "/nonexistent", 1);
   expect_one_error_line(s.run("sweep", "--slurm --expect 1"), 2, "slurm: there is no sbatch here");
@@ -368,12 +362,10 @@ TEST_F(Cluster, ShardsRefuseAnotherBinarysPlanAndAFullDisk) {
   EXPECT_EQ(s.run("sweep", "--script-only --tasks 2").code, 0);
   const fs::path plan = s.out() / "plans/0001";
   expect_one_error_line(shard(plan, "3"), 2, "has no shard 3, expected 1 to 2");
-  const Result full =
-      run_program("/bin/bash",
-                  {"-c",
-                   "trap '' XFSZ; ulimit -f 16; exec \"$0\" shard \"$1\" 1 --threads 1 --quiet",
-                   built_program("dpsosp"),
-                   plan});
+  const Result full = run_program(
+      "/bin/bash",
+      {"-c", "trap '' XFSZ; ulimit -f 16; exec \"$0\" shard \"$1\" 1 --threads 1 --quiet",
+       built_program("dpsosp"), plan});
   expect_one_error_line(full, 2, "cannot be written (File too large)");
   EXPECT_EQ(shard(plan, "1").code, 0);  // goes on from the whole lines
   const fs::path index = plan / "plan.json";
@@ -390,8 +382,8 @@ TEST_F(Cluster, MergeRefusesAMissingShardAndAFlippedByte) {
   const fs::path plan = s.out() / "plans/0001", into = s.out() / "store.sqlite";
   EXPECT_EQ(shard(plan, "1").code, 0);
   const std::vector<std::string> merge{"merge", plan, "--into", into};
-  expect_one_error_line(
-      run_program(built_program("dpsosp"), merge), 2, "shard 2 of 2 lacks 39 of its 39 runs");
+  expect_one_error_line(run_program(built_program("dpsosp"), merge), 2,
+                        "shard 2 of 2 lacks 39 of its 39 runs");
   EXPECT_FALSE(fs::exists(into));
   auto partial = merge;
   partial.emplace_back("--partial");
@@ -406,8 +398,7 @@ TEST_F(Cluster, MergeRefusesAMissingShardAndAFlippedByte) {
   // A file that is named and gives nothing is a mistake.
   const fs::path empty = s.out() / "empty.jsonl";
   std::ofstream(empty) << whole.substr(0, whole.find('\n') + 1);
-  expect_one_error_line(run_program(built_program("dpsosp"), {"merge", empty, "--into", into}),
-                        2,
+  expect_one_error_line(run_program(built_program("dpsosp"), {"merge", empty, "--into", into}), 2,
                         "empty.jsonl holds no whole run");
   // A torn end is a missing run, which the next attempt computes.
   std::ofstream(journal, std::ios::trunc) << whole.substr(0, whole.size() - 7);

@@ -32,9 +32,7 @@ class RunData : public testing::Test {
   Result run(std::vector<std::string> names = {}) const {
     std::vector<std::string> words{
         "PATH=" + (scratch_ / "tools").string() + ":" + std::getenv("PATH"),
-        "DPSOSP_DATA=" + folder().string(),
-        script,
-        "data"};
+        "DPSOSP_DATA=" + folder().string(), script, "data"};
     words.insert(words.end(), names.begin(), names.end());
     return run_program("/usr/bin/env", words);
   }
@@ -87,8 +85,8 @@ TEST_F(RunData, FetchesCifar10OnlyByName) {
   stand_in("apt-get", "exit 1");
   run();
   EXPECT_FALSE(fs::exists(folder() / "cifar10"));
-  expect_one_error_line(
-      run({"cifar10"}), 3, "cifar10/data_batch_1.png has a wrong checksum; nothing was kept");
+  expect_one_error_line(run({"cifar10"}), 3,
+                        "cifar10/data_batch_1.png has a wrong checksum; nothing was kept");
   EXPECT_TRUE(fs::is_empty(folder() / "cifar10"));
 }
 

@@ -18,8 +18,7 @@ namespace fs = std::filesystem;
 Result with_files_up_to(int kibibytes, const std::vector<std::string>& arguments) {
   std::vector<std::string> all{"-c",
                                fmt::format("ulimit -f {}; trap '' XFSZ; exec \"$@\"", kibibytes),
-                               "bash",
-                               built_program("dpsosp")};
+                               "bash", built_program("dpsosp")};
   all.insert(all.end(), arguments.begin(), arguments.end());
   return run_program("/bin/bash", all);
 }
@@ -42,8 +41,8 @@ TEST_F(SweepCrash, KeepsStoredRunsIfFilesCannotGrow) {
     SCOPED_TRACE(kibibytes);
     const SweepRun s = sweep(fmt::format("{} KiB", kibibytes));
     const Result full = with_files_up_to(kibibytes, s.arguments("sweep", "--quiet --threads 2"));
-    expect_one_error_line(
-        full, 2, "store.sqlite: disk I/O error; it cannot grow: is the disk full");
+    expect_one_error_line(full, 2,
+                          "store.sqlite: disk I/O error; it cannot grow: is the disk full");
     EXPECT_EQ(files_below(s.out()).size(), 0U) << "a table of half the runs";
     const int before = s.stored();
     EXPECT_GE(before, most);
@@ -66,8 +65,7 @@ std::optional<Result> on_a_disk_of(std::uintmax_t kibibytes, const SweepRun& swe
       "mkdir -p disk && mount -t tmpfs -o size={0}k tmpfs disk || exit 1; touch mounted; "
       "test ! -d {1} || cp -a {1} disk; \"$@\" --out disk/{1}; code=$?; "
       "rm -rf {1}; cp -a disk/{1} .; exit $code",
-      kibibytes,
-      sweep.out().filename().string());
+      kibibytes, sweep.out().filename().string());
   const fs::path folder = sweep.out().parent_path();
   std::vector<std::string> all{"--user", "--map-root-user", "--mount", "/bin/sh", "-c"};
   all.push_back("cd \"$1\" && shift && " + script);

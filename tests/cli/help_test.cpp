@@ -116,9 +116,8 @@ TEST(ManualPage, IsFormattedWithoutWarnings) {
   if (run_program("/bin/sh", {"-c", "command -v groff"}).code != 0)
     GTEST_SKIP() << "groff is not installed";
   const Result page = run_program(
-      "/bin/sh",
-      {"-c",
-       "'" + built_program("dpsosp") + "' help --man | groff -ww -man -Tascii -b 2>&1 >/dev/null"});
+      "/bin/sh", {"-c", "'" + built_program("dpsosp") +
+                            "' help --man | groff -ww -man -Tascii -b 2>&1 >/dev/null"});
   EXPECT_EQ(page.code, 0);
   EXPECT_EQ(page.out, "");
 }
@@ -209,10 +208,9 @@ TEST(Completions, KnowEveryNameOfTheProgram) {
 TEST(Completions, OfZshAndFishAreGoodScripts) {
   for (const std::string shell : {"zsh", "fish"}) {
     if (run_program("/bin/sh", {"-c", "command -v " + shell}).code != 0) continue;
-    const Result r = run_program(
-        "/bin/sh",
-        {"-c",
-         "'" + built_program("dpsosp") + "' help --completions " + shell + " | " + shell + " -n"});
+    const Result r =
+        run_program("/bin/sh", {"-c", "'" + built_program("dpsosp") + "' help --completions " +
+                                          shell + " | " + shell + " -n"});
     EXPECT_EQ(r.code, 0) << r.err;
     EXPECT_EQ(r.err, "");
   }

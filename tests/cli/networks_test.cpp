@@ -25,8 +25,7 @@ Result reproduce(const ScratchFolder& folder, const std::string& rest) {
 TEST(Networks, AreRefusedWithTheCommandThatHasThem) {
   const ScratchFolder folder;
   for (const char* named : {"avdiukhin-2024/figure-1a", "avdiukhin-2024/figure-3b"})
-    expect_one_error_line(reproduce(folder, named),
-                          2,
+    expect_one_error_line(reproduce(folder, named), 2,
                           std::string("./run reproduce ") + named + " builds one with it");
   expect_one_error_line(reproduce(folder, "avdiukhin-2024"), 2, "without the code for the runs of");
   EXPECT_FALSE(fs::exists(folder / "report/index.html"));
@@ -63,8 +62,7 @@ TEST(Networks, OfPaperAreCheckedAsFarAsReferenceHoldsThem) {
   const Result r = reproduce(folder, "avdiukhin-2024 --check " + (folder / "reference").string());
   expect_one_error_line(r, 2, "holds no tables of any exhibit");
   expect_one_error_line(
-      reproduce(folder, "avdiukhin-2024/figure-2a --check " + (folder / "reference").string()),
-      2,
+      reproduce(folder, "avdiukhin-2024/figure-2a --check " + (folder / "reference").string()), 2,
       "holds no tables of avdiukhin-2024-figure-2a");
 }
 

@@ -52,15 +52,8 @@ TEST_P(New, HasItsOwnNameInThePlacesOfTheExample) {
   for (const std::string& file : files) {
     const std::string text = contents(folder_ / file);
     EXPECT_FALSE(text.empty()) << file;
-    for (const char* of_example : {"smith",
-                                   "Smith",
-                                   "ormalised_momentum",
-                                   "ormalisedMomentum",
-                                   "ormalised-momentum",
-                                   "log_well",
-                                   "log-well",
-                                   "LogWell",
-                                   "../"})
+    for (const char* of_example : {"smith", "Smith", "ormalised_momentum", "ormalisedMomentum",
+                                   "ormalised-momentum", "log_well", "log-well", "LogWell", "../"})
       EXPECT_EQ(text.find(of_example), std::string::npos) << file << ": " << of_example;
   }
 }
@@ -78,8 +71,7 @@ TEST_P(New, RefusesWhatIsNoName) {
   EXPECT_EQ(files_here(), 0U);
 }
 
-INSTANTIATE_TEST_SUITE_P(Kinds,
-                         New,
+INSTANTIATE_TEST_SUITE_P(Kinds, New,
                          testing::Values("algorithm", "problem", "program", "sweep", "claim"),
                          [](const auto& of) { return of.param; });
 
@@ -94,11 +86,8 @@ TEST_F(NewFile, IsASweepThatIsAccepted) {
 
 TEST_F(NewFile, IsAProgramThatIsFound) {
   ASSERT_EQ(in_folder({"new", "algorithm", "mine", "--python"}).code, 0);
-  const Result list = run_program("/usr/bin/env",
-                                  {"DPSOSP_PROGRAMS=" + folder_.path().string(),
-                                   built_program("dpsosp"),
-                                   "list",
-                                   "algorithms"});
+  const Result list = run_program("/usr/bin/env", {"DPSOSP_PROGRAMS=" + folder_.path().string(),
+                                                   built_program("dpsosp"), "list", "algorithms"});
   EXPECT_NE(list.out.find("mine/mine"), std::string::npos) << list.err;
 }
 
@@ -107,8 +96,8 @@ TEST_F(NewFile, IsRefusedInOneLine) {
   expect_one_error_line(made("algoritm", "mine"), 2, "did you mean 'algorithm'?");
   for (const char* name : {"main", "curator"})
     expect_one_error_line(made("algorithm", name), 2, "that the example does not use itself");
-  expect_one_error_line(
-      in_folder({"new", "problem", "mine", "--python"}), 2, "there is no problem in Python");
+  expect_one_error_line(in_folder({"new", "problem", "mine", "--python"}), 2,
+                        "there is no problem in Python");
 }
 
 }  // namespace

@@ -83,8 +83,7 @@ TEST(CheckCommand, RejectsBadArgumentsInOneLine) {
   expect_one_error_line(dpsosp("check double-well --set wells=11"), 2, "in [1, 10]");
   expect_one_error_line(dpsosp("check double-well --dimension 0"), 2, "an integer >= 1");
   expect_one_error_line(dpsosp("check double-well --set sampling=whole"), 2, "leave `sampling`");
-  expect_one_error_line(dpsosp("list exhibits --document docs"),
-                        2,
+  expect_one_error_line(dpsosp("list exhibits --document docs"), 2,
                         "goes with algorithms, problems, protocol or findings");
 }
 

@@ -28,10 +28,8 @@ nlohmann::json run_on(const std::string& processor, const std::string& what) {
 constexpr const char* older = "-AVX2,-FMA,-FMA4,-AVX512F";
 
 TEST(Processors, GiveTheSameBitsWhereObjectivesAreAlgebraic) {
-  for (const char* algorithm : {"ganesh-2023/stochastic-spider",
-                                "liu-talwar-2025/adaptive-spider",
-                                "arora-2023/tree-spider",
-                                "lowy-2024/exponential-mechanism"}) {
+  for (const char* algorithm : {"ganesh-2023/stochastic-spider", "liu-talwar-2025/adaptive-spider",
+                                "arora-2023/tree-spider", "lowy-2024/exponential-mechanism"}) {
     const std::string what = std::string("--algorithm ") + algorithm + " --problem double-well";
     EXPECT_EQ(run_on("", what), run_on(older, what)) << algorithm;
   }

@@ -63,8 +63,7 @@ class Process {
     int status = 0;
     waitpid(process_, &status, 0);
     process_ = 0;
-    return {WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status),
-            contents(out_file()),
+    return {WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status), contents(out_file()),
             contents(err_file())};
   }
 

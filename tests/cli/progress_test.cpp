@@ -137,8 +137,7 @@ TEST(Watch, RejectsReleases) {
   expect_one_error_line(
       dpsosp("run --release --watch --algorithm wang-ye-xu-2017/dp-gd --problem cosine-saddle "
              "--records 500 --epsilon 1 --delta 1e-6"),
-      2,
-      "not private");
+      2, "not private");
 }
 
 TEST(Progress, AnnouncesARunOfHoursAlsoOffATerminal) {

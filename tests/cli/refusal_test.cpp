@@ -43,24 +43,21 @@ TEST(CommandLine, SuggestsNearestNameForUnknownName) {
       "run --epsilon 1 --delta 1e-6",
       {{"--algorithm xu-2026/dp-rgba --problem cosine-minimax", "did you mean 'xu-2026/dp-rgda'"},
        {"--algorithm xu-2026/dp-rgda --problem cosine-minmax", "did you mean 'cosine-minimax'"}});
-  expect_refused(good,
-                 {{"--recrods 3", "unknown option '--recrods'; did you mean '--records'"},
-                  {"--variant printd", "did you mean 'printed'"},
-                  {"--schedule papr", "did you mean 'paper'"},
-                  {"--calibrator ckss", "did you mean 'cks'"},
-                  {"--set descent_stp=1", "did you mean 'descent_step'"},
-                  {"--set problem.gama=1", "did you mean 'gamma'"}});
+  expect_refused(good, {{"--recrods 3", "unknown option '--recrods'; did you mean '--records'"},
+                        {"--variant printd", "did you mean 'printed'"},
+                        {"--schedule papr", "did you mean 'paper'"},
+                        {"--calibrator ckss", "did you mean 'cks'"},
+                        {"--set descent_stp=1", "did you mean 'descent_step'"},
+                        {"--set problem.gama=1", "did you mean 'gamma'"}});
   expect_refused("list",
                  {{"algoritms", "did you mean 'algorithms'"}, {"exhibits --jsn", "'--json'"}});
   expect_refused("certify", {{"--problem cosine-sadle", "did you mean 'cosine-saddle'"}});
-  expect_refused("reproduce",
-                 {{"xu-2026/tabel-2", "did you mean 'xu-2026/table-2'"},
-                  {"--scale smokee", "did you mean 'smoke'"},
-                  {"--trheads 2", "did you mean '--threads'"}});
+  expect_refused("reproduce", {{"xu-2026/tabel-2", "did you mean 'xu-2026/table-2'"},
+                               {"--scale smokee", "did you mean 'smoke'"},
+                               {"--trheads 2", "did you mean '--threads'"}});
   expect_refused("reproduce", {{"xu-2027", "did you mean 'xu-2026'"}});
-  expect_refused("report",
-                 {{"xu-2026/figure-2", "did you mean 'xu-2026/figure-1'"},
-                  {"--scale quik", "did you mean 'quick'"}});
+  expect_refused("report", {{"xu-2026/figure-2", "did you mean 'xu-2026/figure-1'"},
+                            {"--scale quik", "did you mean 'quick'"}});
 }
 
 TEST(CommandLine, ListsAllThatAWordMayMeanAndPointsToListsWhereNothingIsNear) {
@@ -74,9 +71,8 @@ TEST(CommandLine, ListsAllThatAWordMayMeanAndPointsToListsWhereNothingIsNear) {
   expect_refused("audit --algorithm", {{"xyzzy", "see dpsosp list algorithms"}});
   expect_refused("certify --problem", {{"xyzzy", "see dpsosp list problems"}});
   expect_refused("check", {{"xyzzy", "see dpsosp list problems, dpsosp list algorithms"}});
-  expect_refused(
-      "reproduce",
-      {{"table-2", "exhibit 'table-2' may be "}, {"xyzzy-xyzzy", "see dpsosp list exhibits"}});
+  expect_refused("reproduce", {{"table-2", "exhibit 'table-2' may be "},
+                               {"xyzzy-xyzzy", "see dpsosp list exhibits"}});
   expect_refused("sweep", {{"xyzzy-xyzzy", "see dpsosp list sweeps"}});
 }
 
@@ -92,15 +88,14 @@ TEST(CommandLine, TakesLastPartsAndTitlesWithoutRegardToCase) {
 }
 
 TEST(CommandLine, PointsFromCommonWordsToItsOwnOptions) {
-  expect_refused(good,
-                 {{"--n 3", "unknown option '--n'; did you mean '--records'?"},
-                  {"-n 3", "unknown option '-n'; did you mean '--records'?"},
-                  {"--d 3", "did you mean '--dimension'?"},
-                  {"--eps 3", "did you mean '--epsilon'?"},
-                  {"--steps 3", "did you mean '--set steps=N'?"},
-                  {"--xyzzyxyzzy", "`dpsosp run --help` shows all"},
-                  {"--verbose", "`dpsosp run --help` shows all"},
-                  {"--step_size 0.1", "a setting is given as --set NAME=VALUE"}});
+  expect_refused(good, {{"--n 3", "unknown option '--n'; did you mean '--records'?"},
+                        {"-n 3", "unknown option '-n'; did you mean '--records'?"},
+                        {"--d 3", "did you mean '--dimension'?"},
+                        {"--eps 3", "did you mean '--epsilon'?"},
+                        {"--steps 3", "did you mean '--set steps=N'?"},
+                        {"--xyzzyxyzzy", "`dpsosp run --help` shows all"},
+                        {"--verbose", "`dpsosp run --help` shows all"},
+                        {"--step_size 0.1", "a setting is given as --set NAME=VALUE"}});
   expect_refused("list algorithms", {{"-j", "unknown option '-j'"}});
 }
 
@@ -114,10 +109,9 @@ TEST(CommandLine, ReadsWholeNumbersInDecimalFormEverywhere) {
        in_budget + "--records 60 --set steps=10 --observations 5 --json");
   same("account --mechanism gaussian --noise-multiplier 2 --steps 1e2 --delta 1e-5",
        "account --mechanism gaussian --noise-multiplier 2 --steps 100 --delta 1e-5");
-  expect_refused(in_budget,
-                 {{"--records 1.5e0", "expected an integer >= 1"},
-                  {"--records 1e17", "expected an integer >= 1"},
-                  {"--set steps=2.5", "steps = 2.5, expected an integer"}});
+  expect_refused(in_budget, {{"--records 1.5e0", "expected an integer >= 1"},
+                             {"--records 1e17", "expected an integer >= 1"},
+                             {"--set steps=2.5", "steps = 2.5, expected an integer"}});
 }
 
 TEST(CommandLine, RunsAtEpsilonsWhoseExponentialIsInfinite) {
@@ -186,11 +180,10 @@ TEST(CommandLine, ListsOneByItsName) {
   EXPECT_TRUE(one.out.starts_with("wang-ye-xu-2017/dp-gd ")) << one.out << one.err;
   EXPECT_NE(one.out.find("step_size"), std::string::npos);
   EXPECT_EQ(one.out.find("dp-svrg"), std::string::npos) << one.out;
-  expect_refused("list",
-                 {{"algorithms xyzzy", "see dpsosp list algorithms"},
-                  {"claims xyzzy", "expected no second word"},
-                  {"exhibits lowy-2024", "several exhibits"},
-                  {"problems double-well auc", "at most a name"}});
+  expect_refused("list", {{"algorithms xyzzy", "see dpsosp list algorithms"},
+                          {"claims xyzzy", "expected no second word"},
+                          {"exhibits lowy-2024", "several exhibits"},
+                          {"problems double-well auc", "at most a name"}});
 }
 
 TEST(CommandLine, RejectsBatchLargerThanData) {
@@ -200,39 +193,35 @@ TEST(CommandLine, RejectsBatchLargerThanData) {
 }
 
 TEST(CommandLine, NamesMissingOptions) {
-  expect_refused(
-      "run",
-      {{"", "--algorithm is missing"}, {"--algorithm xu-2026/dp-rgda", "--problem is missing"}});
+  expect_refused("run", {{"", "--algorithm is missing"},
+                         {"--algorithm xu-2026/dp-rgda", "--problem is missing"}});
   expect_refused(on_minimax,
                  {{"--delta 1e-6", "--epsilon is missing"}, {"--epsilon 1", "--delta is missing"}});
   expect_refused("certify", {{"", "--problem is missing"}});
-  expect_refused(
-      "list",
-      {{"", "expected one of algorithms, problems, exhibits"},
-       {"algorithms problems", "unknown algorithm 'problems'; see dpsosp list algorithms"}});
+  expect_refused("list", {{"", "expected one of algorithms, problems, exhibits"},
+                          {"algorithms problems",
+                           "unknown algorithm 'problems'; see dpsosp list algorithms"}});
 }
 
 TEST(CommandLine, RejectsBadSettings) {
-  expect_refused(good,
-                 {{"--set steps", "expected name=value"},
-                  {"--set =3", "expected name=value"},
-                  {"--set", "--set"},
-                  {"--set steps=many", "steps = many"},
-                  {"--set steps=0", "steps = 0"},
-                  {"--set descent_step=nan", "descent_step = nan"},
-                  {"--set descent_step=-1", "descent_step = -1"},
-                  {"--set sampling=some", "one of"},
-                  {"--set problem.gamma=nan", "gamma = nan"},
-                  {"--set problem.gamma=-1", "gamma = -1"},
-                  {"--set problem.coupled=0", "coupled = 0"}});
+  expect_refused(good, {{"--set steps", "expected name=value"},
+                        {"--set =3", "expected name=value"},
+                        {"--set", "--set"},
+                        {"--set steps=many", "steps = many"},
+                        {"--set steps=0", "steps = 0"},
+                        {"--set descent_step=nan", "descent_step = nan"},
+                        {"--set descent_step=-1", "descent_step = -1"},
+                        {"--set sampling=some", "one of"},
+                        {"--set problem.gamma=nan", "gamma = nan"},
+                        {"--set problem.gamma=-1", "gamma = -1"},
+                        {"--set problem.coupled=0", "coupled = 0"}});
 }
 
 TEST(CommandLine, RejectsIgnoredArguments) {
-  expect_refused(good,
-                 {{"extra", "expected --name value"},
-                  {"--epsilon 2", "more than once"},
-                  {"--trace", "--trace needs"},
-                  {"--trace --json", "--trace needs"}});
+  expect_refused(good, {{"extra", "expected --name value"},
+                        {"--epsilon 2", "more than once"},
+                        {"--trace", "--trace needs"},
+                        {"--trace --json", "--trace needs"}});
   expect_refused("certify --problem cosine-saddle --records 60",
                  {{"--set steps=3", "expected problem.name=value"}});
   expect_refused("info", {{"extra", "expected --name value"}});
@@ -241,25 +230,23 @@ TEST(CommandLine, RejectsIgnoredArguments) {
 TEST(CommandLine, RejectsUnreadablePointAndFailsOnOverflow) {
   const std::string saddle = "certify --problem cosine-saddle --records 60 --dimension 2 ";
   EXPECT_EQ(dpsosp(words(saddle + "--point [0.5,1]")).code, 0);
-  expect_refused(saddle,
-                 {{"--point [1,2", "JSON array"},
-                  {"--point somewhere", "JSON array"},
-                  {"--point {\"a\":1}", "JSON array"},
-                  {"--point [\"a\",1]", "JSON array"},
-                  {"--point [1e400,1]", "JSON array"},
-                  {"--point [null,1]", "JSON array"},
-                  {"--point []", "2 numbers"},
-                  {"--point [1,2,3]", "2 numbers"}});
+  expect_refused(saddle, {{"--point [1,2", "JSON array"},
+                          {"--point somewhere", "JSON array"},
+                          {"--point {\"a\":1}", "JSON array"},
+                          {"--point [\"a\",1]", "JSON array"},
+                          {"--point [1e400,1]", "JSON array"},
+                          {"--point [null,1]", "JSON array"},
+                          {"--point []", "2 numbers"},
+                          {"--point [1,2,3]", "2 numbers"}});
   expect_one_error_line(dpsosp(words("certify --problem cosine-minimax --records 60 --set "
                                      "problem.coupled=1 --set problem.free=1 --point "
                                      "[1e300,1e300]")),
-                        1,
-                        "not finite");
+                        1, "not finite");
 }
 
 TEST(CommandLine, EscapesLineBreaksInMessages) {
-  expect_one_error_line(
-      dpsosp({"certify", "--problem", "cosine-saddle", "--point", "a\nb"}), 2, "point = a\\nb");
+  expect_one_error_line(dpsosp({"certify", "--problem", "cosine-saddle", "--point", "a\nb"}), 2,
+                        "point = a\\nb");
   expect_one_error_line(dpsosp({"ru\nn"}), 2, "unknown command");
 }
 
@@ -270,13 +257,11 @@ TEST(CommandLine, ReportsOutOfMemory) {
   expect_one_error_line(
       dpsosp(words("run --algorithm xu-2026/dp-rgda --problem matrix-sensing --epsilon 1 "
                    "--delta 1e-6 --records 1000000000000")),
-      1,
-      "out of memory: 1000000000000 records of matrix-sensing take about ");
+      1, "out of memory: 1000000000000 records of matrix-sensing take about ");
   expect_one_error_line(
       dpsosp(words("run --algorithm wang-ye-xu-2017/dp-gd --problem double-well --epsilon 1 "
                    "--delta 1e-14 --records 1e13")),
-      1,
-      "--set problem.sampling=whole simulates them");
+      1, "--set problem.sampling=whole simulates them");
 }
 
 /// Everything below a folder, by relative path; files with their contents.
@@ -332,8 +317,7 @@ TEST(CommandLine, RejectsFileInPlaceOfReportFolder) {
   const ScratchFolder folder;
   std::ofstream(folder / "report") << "mine";
   expect_one_error_line(dpsosp({"reproduce", "--scale", "smoke", "--out", folder.path().string()}),
-                        2,
-                        "cannot make this folder");
+                        2, "cannot make this folder");
   EXPECT_EQ(contents(folder / "report"), "mine");
 }
 
@@ -357,21 +341,11 @@ TEST(CommandLine, RejectsBadThreadCountOfReproduce) {
 TEST(CommandLine, SaysWhereTheGuestIsLookedFor) {
   const ScratchFolder folder;
   fs::copy_file(built_program("dpsosp"), folder / "my-dpsosp");
-  const Result r = run_program("/usr/bin/env",
-                               {"PATH=/nowhere",
-                                folder / "my-dpsosp",
-                                "run",
-                                "--isolated",
-                                "--algorithm",
-                                "abadi-2016/dp-sgd",
-                                "--problem",
-                                "double-well",
-                                "--epsilon",
-                                "1",
-                                "--delta",
-                                "1e-6"});
-  expect_one_error_line(r,
-                        2,
+  const Result r =
+      run_program("/usr/bin/env", {"PATH=/nowhere", folder / "my-dpsosp", "run", "--isolated",
+                                   "--algorithm", "abadi-2016/dp-sgd", "--problem", "double-well",
+                                   "--epsilon", "1", "--delta", "1e-6"});
+  expect_one_error_line(r, 2,
                         "dpsosp-guest lies neither beside this program, as " +
                             (folder / "dpsosp-guest").string() + ", nor in a folder of PATH; ");
 }

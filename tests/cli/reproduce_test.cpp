@@ -154,15 +154,8 @@ TEST_F(Reproduce, AcceptsExhibitNamedTwice) {
 /// `reproduce --check` of the table, against what the first call wrote.
 Result checked(const fs::path& out, const fs::path& reference) {
   return run_program(built_program("dpsosp"),
-                     {"reproduce",
-                      "xu-2026/table-2",
-                      "--scale",
-                      "smoke",
-                      "--quiet",
-                      "--out",
-                      out.string(),
-                      "--check",
-                      reference.string()});
+                     {"reproduce", "xu-2026/table-2", "--scale", "smoke", "--quiet", "--out",
+                      out.string(), "--check", reference.string()});
 }
 
 TEST_F(Reproduce, CheckReportsPlantedMedianOnly) {
@@ -199,15 +192,15 @@ TEST_F(Reproduce, RejectsCheckWithoutReferenceBeforeAnyRun) {
   expect_one_error_line(checked(place, other("no reference")), 2, "no reference");
   fs::create_directories(other("half a reference") / "claims");
   std::ofstream(other("half a reference") / "claims/claims.csv") << "a\r\n";
-  expect_one_error_line(
-      checked(place, other("half a reference")), 2, "holds no tables of xu-2026-table-2");
+  expect_one_error_line(checked(place, other("half a reference")), 2,
+                        "holds no tables of xu-2026-table-2");
   EXPECT_FALSE(fs::exists(place));
 }
 
 TEST_F(Reproduce, ListsClaimsWithVerdictsOfStore) {
   if (!all_exhibits()) GTEST_SKIP() << "of all exhibits' runs";
-  const std::vector<std::string> arguments{
-      "list", "claims", "--scale", "smoke", "--out", out().string()};
+  const std::vector<std::string> arguments{"list",  "claims", "--scale",
+                                           "smoke", "--out",  out().string()};
   const Result text = run_program(built_program("dpsosp"), arguments);
   EXPECT_EQ(text.code, 0);
   EXPECT_EQ(text.err, "");
@@ -288,13 +281,8 @@ TEST_F(Reproduce, ComparesStores) {
 
 TEST_F(Reproduce, WritesAPaper) {
   const fs::path place = other("for a paper");
-  const Result r = report_into(place,
-                               {(out() / "store.sqlite").string(),
-                                "xu-2026/figure-1",
-                                "--scale",
-                                "smoke",
-                                "--paper",
-                                (place / "paper").string()});
+  const Result r = report_into(place, {(out() / "store.sqlite").string(), "xu-2026/figure-1",
+                                       "--scale", "smoke", "--paper", (place / "paper").string()});
   EXPECT_EQ(r.code, 0) << r.err;
   EXPECT_EQ(r.out, "report: " + (place / "paper" / "paper.tex").string() + "\n");
   const std::string paper = contents(place / "paper" / "paper.tex");

@@ -41,14 +41,8 @@ TEST(RunCommand, PrintsOutputCertificateGuaranteeAndLedger) {
   EXPECT_EQ(r.err, "");
   std::set<std::string> seen;
   for (const std::string& line : lines(r.out)) seen.insert(line.substr(0, 13));
-  for (const char* name : {"value        ",
-                           "gradient norm",
-                           "run          ",
-                           "utility      ",
-                           "privacy      ",
-                           "ledger       ",
-                           "not private  ",
-                           "next         "})
+  for (const char* name : {"value        ", "gradient norm", "run          ", "utility      ",
+                           "privacy      ", "ledger       ", "not private  ", "next         "})
     EXPECT_TRUE(seen.contains(name)) << name;
   EXPECT_NE(r.out.find("best iterate"), std::string::npos);
   EXPECT_NE(r.out.find("least eigenvalue of the Hessian"), std::string::npos);
@@ -74,13 +68,8 @@ TEST(RunCommand, ReleasePrintsOnlyPrivateResults) {
   for (const std::string& line : lines(r.out))
     if (line.size() > 13 && line[0] != ' ') seen.insert(line.substr(0, 13));
   seen.erase("wang-ye-xu-20");  // the title
-  EXPECT_EQ(seen,
-            (std::set<std::string>{"output       ",
-                                   "run          ",
-                                   "utility      ",
-                                   "privacy      ",
-                                   "ledger       ",
-                                   "noise        "}));
+  EXPECT_EQ(seen, (std::set<std::string>{"output       ", "run          ", "utility      ",
+                                         "privacy      ", "ledger       ", "noise        "}));
   const json j = answer(release);
   EXPECT_EQ(j.size(), 5U);  // with the description
   EXPECT_EQ(j.at("point").size(), 2U);
@@ -156,14 +145,10 @@ TEST(RunCommand, OwnDataSayWhatWasTakenAndWhatItIsWorth) {
   EXPECT_EQ(r.code, 0) << r.err;
   for (const char* part :
        {"CSV, separated by ','; 400 records, 300 of them here, drawn by the data seed",
-        "x: a, b; y: y",
-        "x is divided by longest = 3; what is longer then is shortened to 1",
-        "score        ",
-        "of 300 records shortened: their median was ",
-        "on the 300 records of the run: accuracy 0.",
-        "on the 100 records left out: accuracy 0.",
-        "not private",
-        "warning      "})
+        "x: a, b; y: y", "x is divided by longest = 3; what is longer then is shortened to 1",
+        "score        ", "of 300 records shortened: their median was ",
+        "on the 300 records of the run: accuracy 0.", "on the 100 records left out: accuracy 0.",
+        "not private", "warning      "})
     EXPECT_NE(r.out.find(part), std::string::npos) << part << '\n' << r.out;
   const json j =
       answer(own_gd + table.string() + " --records 300 --set problem.longest=3").at("own_data");
@@ -189,15 +174,12 @@ TEST(RunCommand, CertifyJudgesAPointOfARunOnAnotherFile) {
     EXPECT_EQ(j.at("judged").at("records"), 50);
     EXPECT_TRUE(j.at("judged").contains("auc"));
     expect_one_error_line(
-        dpsosp("certify " + own_run + turned.string() + point),
-        2,
+        dpsosp("certify " + own_run + turned.string() + point), 2,
         "certify: the point was found with x = [\"a\",\"b\"], here it is [\"b\",\"a\"]");
     expect_one_error_line(
-        dpsosp("certify " + own_run + test.string() + " --set problem.loss=welsch" + point),
-        2,
+        dpsosp("certify " + own_run + test.string() + " --set problem.loss=welsch" + point), 2,
         "certify: the point was found with loss = \"logistic\", here it is \"welsch\"");
-    expect_one_error_line(dpsosp("certify --problem cosine-saddle --dimension 3" + point),
-                          2,
+    expect_one_error_line(dpsosp("certify --problem cosine-saddle --dimension 3" + point), 2,
                           "certify: the point is of a run on own-glm, expected --problem own-glm");
   }
 }
@@ -237,22 +219,11 @@ TEST(RunCommand, JsonHasEveryKeyAndSpendsWithinGuarantee) {
   for (const char* epsilon : {"0.1", "1", "8"}) {
     const json r = answer("run --algorithm xu-2026/dp-rgda --delta 1e-6 --records 300 --epsilon " +
                           std::string(epsilon) + small_sensing);
-    for (const char* key : {"algorithm",
-                            "schedule",
-                            "privacy",
-                            "start",
-                            "origin",
-                            "output",
-                            "point",
-                            "evaluation_log",
-                            "description"})
+    for (const char* key : {"algorithm", "schedule", "privacy", "start", "origin", "output",
+                            "point", "evaluation_log", "description"})
       EXPECT_TRUE(r.contains(key)) << key;
-    for (const char* key : {"value",
-                            "gradient_norm",
-                            "lambda_min",
-                            "lambda_min_lower",
-                            "failure_probability",
-                            "sosp_level"})
+    for (const char* key : {"value", "gradient_norm", "lambda_min", "lambda_min_lower",
+                            "failure_probability", "sosp_level"})
       EXPECT_TRUE(r["output"].contains(key)) << key;
     const json& p = r["privacy"];
     EXPECT_EQ(p["label"], "enforced");
@@ -305,8 +276,8 @@ TEST(RunCommand, RunsEveryAlgorithmOrRejectsInOneLine) {
   int runs = 0, refusals = 0;
   // one of every kind that algorithms tell apart; radial-ripple has no Hessian bound, which not all
   // of them need
-  const std::set<std::string> kinds{
-      "matrix-sensing", "cosine-minimax", "cosine-saddle", "double-well", "radial-ripple"};
+  const std::set<std::string> kinds{"matrix-sensing", "cosine-minimax", "cosine-saddle",
+                                    "double-well", "radial-ripple"};
   for (const json& algorithm : answer("list algorithms"))
     for (const json& problem : answer("list problems")) {
       const std::string a = algorithm["name"], p = problem["name"];
@@ -409,11 +380,9 @@ TEST(Program, FailsIfStdoutCannotBeWritten) {
   const std::string run =
       "run --algorithm arora-2023/dp-spider --problem ripple-location --records 1000 --epsilon 1 "
       "--delta 1e-6 --set steps=3";
-  for (const std::string& command : {std::string("list problems"),
-                                     std::string("list problems --json"),
-                                     std::string("info"),
-                                     run,
-                                     run + " --json"}) {
+  for (const std::string& command :
+       {std::string("list problems"), std::string("list problems --json"), std::string("info"), run,
+        run + " --json"}) {
     const Result r = run_program(
         "/bin/sh", {"-c", fmt::format("'{}' {} >/dev/full", built_program("dpsosp"), command)});
     expect_one_error_line(r, 1, "standard output cannot be written");

@@ -40,8 +40,7 @@ TEST(RunScript, RejectsUnknownCommandAndListsKnownOnes) {
 }
 
 TEST(RunScript, RejectsUnknownOptionInOneLine) {
-  expect_one_error_line(run_program(script, {"test", "--al"}),
-                        2,
+  expect_one_error_line(run_program(script, {"test", "--al"}), 2,
                         "expected --all, --neural, --distributions or --processors");
   expect_one_error_line(run_program(script, {"build", "--nativ"}), 2, "did you mean '--native'");
 }
@@ -75,9 +74,7 @@ class Configured {
                                  std::filesystem::perms::owner_all);
     return run_program(
         "/usr/bin/env",
-        {"PATH=" + (folder_ / "tools").string() + ":" + std::getenv("PATH"),
-         "/bin/sh",
-         "-c",
+        {"PATH=" + (folder_ / "tools").string() + ":" + std::getenv("PATH"), "/bin/sh", "-c",
          "cd '" + folder + "' && '" + (folder_ / "run").string() + "' " + arguments});
   }
 
@@ -87,18 +84,14 @@ class Configured {
     tool("ctest", "echo \"$DPSOSP_SIMD $GLIBC_TUNABLES\"; [ \"$DPSOSP_SIMD\" != portable ]");
     return run_program("/usr/bin/env",
                        {"PATH=" + (folder_ / "tools").string() + ":" + std::getenv("PATH"),
-                        folder_ / "run",
-                        "test",
-                        "--processors"});
+                        folder_ / "run", "test", "--processors"});
   }
 
   /// The arguments of each call of cmake that ./run build makes, one call a line.
   std::string calls() const {
-    const Result r =
-        run_program("/usr/bin/env",
-                    {"PATH=" + (folder_ / "tools").string() + ":" + std::getenv("PATH"),
-                     folder_ / "run",
-                     "build"});
+    const Result r = run_program(
+        "/usr/bin/env", {"PATH=" + (folder_ / "tools").string() + ":" + std::getenv("PATH"),
+                         folder_ / "run", "build"});
     EXPECT_EQ(r.code, 0) << r.err;
     return contents(folder_ / "calls");
   }

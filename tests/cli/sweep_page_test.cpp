@@ -31,8 +31,8 @@ std::string example() {
 TEST(SweepPage, ExampleRunsAndFits) {
   const ScratchFolder folder;
   std::ofstream(folder / "example.toml") << example();
-  const std::vector<std::string> rest{
-      folder / "example.toml", "--scale", "smoke", "--out", folder / "out"};
+  const std::vector<std::string> rest{folder / "example.toml", "--scale", "smoke", "--out",
+                                      folder / "out"};
   const auto with = [&](const std::string& command, const std::vector<std::string>& options = {}) {
     std::vector<std::string> arguments{command};
     arguments.insert(arguments.end(), rest.begin(), rest.end());
@@ -41,15 +41,8 @@ TEST(SweepPage, ExampleRunsAndFits) {
   };
   const Result sweep = with("sweep", {"--quiet"});
   EXPECT_EQ(sweep.code, 0) << sweep.err;
-  for (const char* file : {"cells-n.csv",
-                           "cells-n.md",
-                           "slopes.csv",
-                           "slopes.md",
-                           "exponents.tex",
-                           "figure-n.svg",
-                           "figure-n.pdf",
-                           "timings.csv",
-                           "index.html"}) {
+  for (const char* file : {"cells-n.csv", "cells-n.md", "slopes.csv", "slopes.md", "exponents.tex",
+                           "figure-n.svg", "figure-n.pdf", "timings.csv", "index.html"}) {
     EXPECT_NE(sweep.out.find(std::string("out/example/") + file), std::string::npos) << file;
     EXPECT_TRUE(std::filesystem::exists(folder / "out" / "example" / file)) << file;
   }
@@ -135,19 +128,11 @@ fit = [{ axis = "records", claimed = -0.5 }]
 )";
 
 /// `dpsosp sweep` of a text, with a folder before all others of PATH.
-Result swept(const ScratchFolder& folder,
-             const std::string& toml,
-             const std::string& modules = "",
+Result swept(const ScratchFolder& folder, const std::string& toml, const std::string& modules = "",
              const std::string& out = "out") {
   std::ofstream(folder / "s.toml") << toml;
-  return run_program("/usr/bin/env",
-                     {"PYTHONPATH=" + modules,
-                      built_program("dpsosp"),
-                      "sweep",
-                      folder / "s.toml",
-                      "--out",
-                      folder / out,
-                      "--quiet"});
+  return run_program("/usr/bin/env", {"PYTHONPATH=" + modules, built_program("dpsosp"), "sweep",
+                                      folder / "s.toml", "--out", folder / out, "--quiet"});
 }
 
 TEST(SweepCommand, LosesNothingToAMatplotlibThatIsAbsentOrBroken) {
@@ -156,8 +141,7 @@ TEST(SweepCommand, LosesNothingToAMatplotlibThatIsAbsentOrBroken) {
   int place = 0;
   for (const char* module : {"raise ImportError('No module named matplotlib')",
                              "raise RuntimeError('module compiled against ABI version 9')",
-                             "import sys; sys.exit(0)",
-                             "import os; os.kill(os.getpid(), 9)"}) {
+                             "import sys; sys.exit(0)", "import os; os.kill(os.getpid(), 9)"}) {
     SCOPED_TRACE(module);
     std::ofstream(folder / "modules/matplotlib/__init__.py") << module << '\n';
     const std::string out = "out-" + std::to_string(place++);
@@ -214,45 +198,24 @@ TEST(SweepCommand, SaysInItsOwnWordsWhyThereIsNoSlopeAndNoFigure) {
     std::string metric, seeds, sizes, settings, slope, notice;
     int code;
   };
-  for (const Case& c :
-       std::vector<Case>{{"output.gradient_norm",
-                          "2",
-                          "[500, 1000]",
-                          "steps = 5",
-                          "no slope (two cells along records, and a slope needs three)",
-                          "",
-                          0},
-                         {"output.gradient_norm",
-                          "1",
-                          "[500, 1000, 2000]",
-                          "steps = 5",
-                          "records = 500: it has one seed; an interval needs two",
-                          "",
-                          0},
-                         {"output.lambda_min",
-                          "2",
-                          "[500, 1000, 2000]",
-                          "steps = 1",
-                          "records = 500: a value is -",
-                          "There is no figure of part n. 3 of 3 cells: the median",
-                          0},
-                         {"output.gradient_norm",
-                          "2",
-                          "[500, 1000, 2000]",
-                          "steps = 5, step_size = 1e300",
-                          "records = 500: all 2 runs failed (certificate: the value is not finite)",
-                          "There is no figure of part n. 3 of 3 cells: all runs failed",
-                          1}}) {
+  for (const Case& c : std::vector<Case>{
+           {"output.gradient_norm", "2", "[500, 1000]", "steps = 5",
+            "no slope (two cells along records, and a slope needs three)", "", 0},
+           {"output.gradient_norm", "1", "[500, 1000, 2000]", "steps = 5",
+            "records = 500: it has one seed; an interval needs two", "", 0},
+           {"output.lambda_min", "2", "[500, 1000, 2000]", "steps = 1",
+            "records = 500: a value is -", "There is no figure of part n. 3 of 3 cells: the median",
+            0},
+           {"output.gradient_norm", "2", "[500, 1000, 2000]", "steps = 5, step_size = 1e300",
+            "records = 500: all 2 runs failed (certificate: the value is not finite)",
+            "There is no figure of part n. 3 of 3 cells: all runs failed", 1}}) {
     SCOPED_TRACE(c.slope);
     std::filesystem::remove_all(folder.path() / "out");
     const std::string toml = fmt::format(
         "title = \"T\"\nmetric = \"{}\"\nseeds = {}\ndimension = 4\nsettings = {{ {} }}\n"
         "[[arm]]\nname = \"A\"\nalgorithm = \"abadi-2016/dp-sgd\"\nproblem = \"double-well\"\n"
         "[[part]]\nname = \"n\"\naxes = [{{ records = {} }}]\nfit = [{{ axis = \"records\" }}]\n",
-        c.metric,
-        c.seeds,
-        c.settings,
-        c.sizes);
+        c.metric, c.seeds, c.settings, c.sizes);
     const Result r = swept(folder, toml);
     EXPECT_EQ(r.code, c.code) << r.err;
     EXPECT_NE(r.err.find(c.notice), std::string::npos) << r.err;
@@ -323,8 +286,7 @@ class OwnTable : public testing::Test {
                       "[[part]]\nname = \"e\"\naxes = [{ epsilon = [0.5, 1, 2] }]\n"
                       "fit = [{ axis = \"epsilon\" }]\n");
   }
-  Result with(const std::string& command,
-              const std::string& option = "--scale=quick",
+  Result with(const std::string& command, const std::string& option = "--scale=quick",
               const std::string& out = "out") const {
     return run_program(built_program("dpsosp"),
                        {command, folder_ / "study/own.toml", "--out", folder_ / out, option});
@@ -456,9 +418,8 @@ TEST(SweepCommand, SaysBeforeItComputesThatTwoValuesGiveNoSlope) {
   const auto at = few.find("records = [");
   few.replace(at, few.find(']', at) - at, "records = [1e6, 1e7");
   std::ofstream(folder / "few.toml") << few;
-  const Result r =
-      run_program(built_program("dpsosp"),
-                  {"sweep", folder / "few.toml", "--out", folder / "out", "--dry-run"});
+  const Result r = run_program(built_program("dpsosp"), {"sweep", folder / "few.toml", "--out",
+                                                         folder / "out", "--dry-run"});
   EXPECT_EQ(r.code, 0) << r.err;
   EXPECT_EQ(r.err, "sweep: part n: records has 2 values, and a slope needs 3\n");
 }
@@ -468,9 +429,8 @@ TEST(SweepCommand, WarnsOnceOfADeltaAboveOneOverN) {
   std::string large = at_a_saddle;
   large.replace(large.find("1e-9"), 4, "1e-5");
   std::ofstream(folder / "large.toml") << large;
-  const Result r =
-      run_program(built_program("dpsosp"),
-                  {"sweep", folder / "large.toml", "--out", folder / "out", "--quiet"});
+  const Result r = run_program(built_program("dpsosp"), {"sweep", folder / "large.toml", "--out",
+                                                         folder / "out", "--quiet"});
   EXPECT_EQ(r.code, 0);
   EXPECT_EQ(r.err.find("delta = "), r.err.rfind("delta = ")) << r.err;
   EXPECT_NE(r.err.find("delta = 1e-05 is above 1/n at n = 1e+06 (and 1 more)"), std::string::npos)

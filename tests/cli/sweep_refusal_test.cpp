@@ -93,22 +93,17 @@ TEST(SweepInput, RejectsUnknownAndMissingKeys) {
       {with("claimed", "clamed"), "fit", "did you mean 'claimed'?"},
       {with("title = \"A sweep\"", ""), "", ":1: title is missing at the top of the file"},
       {with("seeds = 2", ""), "", ":1: seeds is missing at the top of the file"},
-      {with("algorithm = \"arora-2023/dp-spider\"", ""),
-       "[[arm]]",
+      {with("algorithm = \"arora-2023/dp-spider\"", ""), "[[arm]]",
        "algorithm is missing in entry 1 of arm"},
-      {with("problem = \"ripple-location\"", ""),
-       "[[arm]]",
+      {with("problem = \"ripple-location\"", ""), "[[arm]]",
        "problem is missing in entry 1 of arm"},
-      {with("axes = [{ records = [1000, 2000, 4000] }]", ""),
-       "[[part]]",
+      {with("axes = [{ records = [1000, 2000, 4000] }]", ""), "[[part]]",
        "axes is missing in entry 1 of part"},
       {with("axis = \"records\", ", ""), "fit", "axis is missing in entry 1 of fit"},
-      {with("ripple-location", "xyzzyx"),
-       "[[arm]]",
+      {with("ripple-location", "xyzzyx"), "[[arm]]",
        "unknown problem 'xyzzyx'; see dpsosp list problems"},
       {with("arora-2023/dp-spider", "xyzzyx"), "[[arm]]", "'xyzzyx'; see dpsosp list algorithms"},
-      {with("metric = \"output.sosp_level\"", ""),
-       "fit",
+      {with("metric = \"output.sosp_level\"", ""), "fit",
        "metric is missing, here and at the top of the file"},
       {good.substr(0, good.find("[[part]]")), "", ":1: part is missing at the top of the file"},
       {with("[1000, 2000, 4000]", "{ from = 10, to = 20 }"), "axes", "points is missing"},
@@ -124,8 +119,7 @@ TEST(SweepInput, RejectsWrongTypes) {
       {with("seeds = 2", "seeds = 0"), "seeds", "seeds = 0, expected an integer >= 1"},
       {with("seeds = 2", "seeds = 1.5"), "seeds", "seeds = 1.5, expected an integer >= 1"},
       {with("seeds = 2", "seeds = 1e9"), "seeds", "expected an integer <= 100000"},
-      {with("records = 1000\n", "records = 1.5\n"),
-       "records",
+      {with("records = 1000\n", "records = 1.5\n"), "records",
        "records = 1.5, expected an integer >= 1"},
       {with("[1000, 2000, 4000]", "[1000, 1.5, 4000]"), "axes", "= 1.5, expected an integer >= 1"},
       {with("[1000, 2000, 4000]", "1000"), "axes", "records = 1000, expected an array"},
@@ -133,21 +127,16 @@ TEST(SweepInput, RejectsWrongTypes) {
       {with("steps = 3", "steps = [3]"), "settings", "expected text, a number or a boolean"},
       {with("claimed = -0.5", "claimed = nan"), "fit", "claimed = nan, expected a finite number"},
       {with("claimed = -0.5", "claimed = [-1, -2]"), "fit", "expected at least the low end, -1"},
-      {with("claimed = -0.5", "claimed = [-1]"),
-       "fit",
+      {with("claimed = -0.5", "claimed = [-1]"), "fit",
        "claimed is an array of 1, expected a number or [low, high]"},
-      {with("claimed = -0.5", "claim = \"lowy-2024/c4-exces\""),
-       "fit",
+      {with("claimed = -0.5", "claim = \"lowy-2024/c4-exces\""), "fit",
        "unknown slope claim 'lowy-2024/c4-exces'; did you mean 'lowy-2024/c4-excess'?"},
-      {with("claimed = -0.5", "claim = \"lowy-2024/c14-dimension\""),
-       "fit",
+      {with("claimed = -0.5", "claim = \"lowy-2024/c14-dimension\""), "fit",
        "claim lowy-2024/c14-dimension states no exponent on records, only on dimension"},
-      {with("claimed = -0.5", "ends_at_alpha = 1"),
-       "fit",
+      {with("claimed = -0.5", "ends_at_alpha = 1"), "fit",
        "ends_at_alpha = 1, expected true or false"},
       {with("[[arm]]", "[arm]"), "[arm]", "[arm] is one table, expected [[arm]]"},
-      {with("[{ records = [1000, 2000, 4000] }]", "{ records = [1000] }"),
-       "axes",
+      {with("[{ records = [1000, 2000, 4000] }]", "{ records = [1000] }"), "axes",
        "expected an array"},
   });
 }
@@ -160,28 +149,21 @@ TEST(SweepInput, RejectsValuesOutOfRange) {
       {with("records = 1000\n", "delta = 1\n"), "delta", "delta = 1, expected a number in (0, 1)"},
       {with(values, "epsilon = [1, 0]"), "axes", "expected a number > 0"},
       {with(values, "records = [0]"), "axes", "expected an integer >= 1"},
-      {with("name = \"spider\"", "name = \"spider\"\nobservations = -1"),
-       "observations",
+      {with("name = \"spider\"", "name = \"spider\"\nobservations = -1"), "observations",
        "expected an integer >= 0"},
-      {with("name = \"spider\"", "name = \"spider\"\nobservations = 1"),
-       "[[arm]]",
+      {with("name = \"spider\"", "name = \"spider\"\nobservations = 1"), "[[arm]]",
        "observations = 1"},
-      {with("steps = 3", "steps = 0"),
-       "axes",
+      {with("steps = 3", "steps = 0"), "axes",
        "part n, arm spider at records = 1000: arora-2023/dp-spider: steps = 0"},
       {with("axes = [{ records = [1000, 2000, 4000] }]", "axes = [{ \"set.steps\" = [1, 0] }]"),
-       "axes",
-       "part n, arm spider at set.steps = 0: arora-2023/dp-spider: steps = 0"},
+       "axes", "part n, arm spider at set.steps = 0: arora-2023/dp-spider: steps = 0"},
       {with("seeds = 2", "seeds = { smoke = 1, full = 3 }"), "seeds", "quick is missing in seeds"},
       {with("seeds = 2", "seeds = { smok = 1 }"), "seeds", "did you mean 'smoke'"},
-      {with("claimed = -0.5", "claimed = -0.5, unit = \"noise\""),
-       "fit",
+      {with("claimed = -0.5", "claimed = -0.5, unit = \"noise\""), "fit",
        "unit = \"noise\" with axis = \"records\", expected axis = \"epsilon\""},
-      {with("seeds = 2", "seeds = { smoke = 1, quik = 3 }"),
-       "seeds",
+      {with("seeds = 2", "seeds = { smoke = 1, quik = 3 }"), "seeds",
        "unknown key 'quik'; did you mean 'quick'?"},
-      {with("name = \"n\"", "name = \"n\"\nscales = [\"quik\"]"),
-       "scales",
+      {with("name = \"n\"", "name = \"n\"\nscales = [\"quik\"]"), "scales",
        "unknown scale 'quik'; did you mean 'quick'?"},
       {with("name = \"n\"", "name = \"n\"\nscales = []"), "scales", "some of smoke, quick, full"},
       {with("name = \"n\"", "name = \"n\"\nscales = [\"full\"]"), "", "has no part at scale quick"},
@@ -196,21 +178,16 @@ TEST(SweepInput, RejectsInvalidAxes) {
       {with(grid, "[]"), "axes", "records = [], expected at least one value"},
       {with(grid, "[1000, 1000]"), "axes", "records = 1000 occurs twice"},
       {with(grid, "[1000, 1e3]"), "axes", "records = 1000 occurs twice"},
-      {with(grid, "{ from = 10, to = 20, points = 1 }"),
-       "axes",
+      {with(grid, "{ from = 10, to = 20, points = 1 }"), "axes",
        "points = 1, expected an integer >= 2"},
       {with(grid, "{ from = 10, to = 20, points = 1001 }"), "axes", "an integer <= 1000"},
-      {with(grid, "{ from = 10, to = 10, points = 3 }"),
-       "axes",
+      {with(grid, "{ from = 10, to = 10, points = 3 }"), "axes",
        "records from 10 to 10, expected different ends"},
-      {with(grid, "{ from = 10, to = 20, points = 3, spacing = \"cubic\" }"),
-       "axes",
+      {with(grid, "{ from = 10, to = 20, points = 3, spacing = \"cubic\" }"), "axes",
        "spacing = 'cubic', expected \"log\" or \"linear\""},
-      {with("records = " + grid, "epsilon = { from = 0, to = 1, points = 3 }"),
-       "axes",
+      {with("records = " + grid, "epsilon = { from = 0, to = 1, points = 3 }"), "axes",
        "from = 0, expected a number > 0"},
-      {with("records = " + grid, "\"set.kappa\" = { from = 0, to = 1, points = 3 }"),
-       "axes",
+      {with("records = " + grid, "\"set.kappa\" = { from = 0, to = 1, points = 3 }"), "axes",
        "set.kappa from 0 to 1, expected ends > 0, or spacing = \"linear\""},
       {with("records = " + grid, "record = " + grid), "axes", "record is no coordinate"},
       {with("records = " + grid, "set.steps = " + grid), "axes", "\"set.NAME\""},
@@ -220,8 +197,7 @@ TEST(SweepInput, RejectsInvalidAxes) {
       {with(grid,
             "{ from = 1, to = 1e9, points = 1000 }, dimension = { from = 1, to = 1e9, "
             "points = 1000 } }, { epsilon = { from = 1, to = 9, points = 1000 }"),
-       "axes",
-       "expected at most 1e+06"},
+       "axes", "expected at most 1e+06"},
   });
 }
 
@@ -235,29 +211,23 @@ TEST(SweepInput, RejectsUnknownNames) {
       {with("{ records =", "{ \"problem.radus\" ="), "axes", "part n, arm spider at problem.radus"},
       {with("sosp_level", "sosp_levl"), "metric", "did you mean 'output.sosp_level'?"},
       {with("output.sosp_level", "xyzzyx"), "metric", "docs/sweeps.md lists them"},
-      {with("claimed", "metric = \"outptu.value\", claimed"),
-       "fit",
+      {with("claimed", "metric = \"outptu.value\", claimed"), "fit",
        "did you mean 'output.value'?"},
-      {with("axis = \"records\"", "axis = \"epsilon\""),
-       "fit",
+      {with("axis = \"records\"", "axis = \"epsilon\""), "fit",
        "axis = 'epsilon', expected a coordinate of part n: records"},
-      {with("claimed", "arm = \"spder\", claimed"),
-       "fit",
+      {with("claimed", "arm = \"spder\", claimed"), "fit",
        "arm = 'spder', expected an arm of part n"},
-      {with("name = \"n\"", "name = \"n\"\narms = [\"spder\"]"),
-       "arms",
+      {with("name = \"n\"", "name = \"n\"\narms = [\"spder\"]"), "arms",
        "unknown arm 'spder'; did you mean 'spider'?"},
       {with("name = \"n\"", "name = \"n\"\narms = []"), "arms", "at least one arm"},
       {with("settings", "calibrator = \"ckss\"\nsettings"), "calibrator", "did you mean 'cks'?"},
       {with("settings", "variant = \"printd\"\nsettings"), "variant", "did you mean 'printed'?"},
       {with("settings", "schedule = \"papr\"\nsettings"), "schedule", "did you mean 'paper'?"},
       {with("settings", "door = \"no_nois\"\nsettings"), "door", "did you mean 'no_noise'?"},
-      {with("{ records = [1000, 2000, 4000] }", "{ \"set.sampling\" = [\"a\", \"b\"] }"),
-       "axes",
+      {with("{ records = [1000, 2000, 4000] }", "{ \"set.sampling\" = [\"a\", \"b\"] }"), "axes",
        "sampling"},
       {with("[1000, 2000, 4000]", "[1000, 2000, 4000], \"set.reset\" = [true, false, true]"),
-       "axes",
-       "occurs twice"},
+       "axes", "occurs twice"},
   });
 }
 
@@ -277,8 +247,7 @@ TEST(SweepInput, RejectsDuplicateNames) {
   refused_at(good + arm, end + 1, "two arms are called 'spider'");
   refused_at(good + part, end + 1, "two parts are called 'n'");
   refused_at(with("name = \"n\"", "name = \"n\"\narms = [\"spider\",\n\"spider\"]"),
-             line_of(good, "name = \"n\"") + 2,
-             "arm 'spider' occurs twice in one part");
+             line_of(good, "name = \"n\"") + 2, "arm 'spider' occurs twice in one part");
   refused_at("title = \"again\"\n" + good, 2, "not TOML");
 }
 
@@ -298,9 +267,8 @@ TEST(SweepInput, TakesAnyLetterInQuotesAndCommentsAndAByteOrderMark) {
   const ScratchFolder folder;
   for (const char* title : {"'é \\' # é \"", "\"é \\\" é\" # é '", "\"\"\"é \\\n  é\"\"\" # é"}) {
     std::ofstream(folder / "good.toml") << "\xEF\xBB\xBF" << with("\"A sweep\"", title);
-    const Result r =
-        run_program(built_program("dpsosp"),
-                    {"sweep", folder / "good.toml", "--out", folder / "out", "--dry-run"});
+    const Result r = run_program(built_program("dpsosp"), {"sweep", folder / "good.toml", "--out",
+                                                           folder / "out", "--dry-run"});
     EXPECT_EQ(r.code, 0) << title << r.err;
   }
 }
@@ -341,8 +309,7 @@ TEST(SweepInput, RejectsOptionsOutOfRange) {
     refused(std::string("--threads ") + threads, "expected an integer >= 1");
   for (const char* command : {"sweep", "fit"})
     expect_one_error_line(
-        run_program(built_program("dpsosp"), {command, folder / "good.toml", "--out", ""}),
-        2,
+        run_program(built_program("dpsosp"), {command, folder / "good.toml", "--out", ""}), 2,
         "--out");
 }
 
@@ -351,16 +318,13 @@ TEST(SweepInput, FitOrMergeWithoutStoresCreatesNothing) {
   std::ofstream(folder / "good.toml") << good;
   expect_one_error_line(
       run_program(built_program("dpsosp"), {"fit", folder / "good.toml", "--out", folder / "out"}),
-      2,
-      "store.sqlite");
+      2, "store.sqlite");
   expect_one_error_line(
       run_program(built_program("dpsosp"),
                   {"merge", folder / "none.sqlite", "--into", folder / "out" / "store.sqlite"}),
-      2,
-      "none.sqlite");
+      2, "none.sqlite");
   expect_one_error_line(
-      run_program(built_program("dpsosp"), {"merge", "--into", folder / "out" / "store.sqlite"}),
-      2,
+      run_program(built_program("dpsosp"), {"merge", "--into", folder / "out" / "store.sqlite"}), 2,
       "expected stores, journals or plans");
   EXPECT_FALSE(fs::exists(folder / "out"));
 }
@@ -385,8 +349,7 @@ TEST(SweepInput, RejectsFileInPlaceOfTableFolderBeforeAnyRun) {
   std::ofstream(folder / "out/good") << "mine";
   expect_one_error_line(run_program(built_program("dpsosp"),
                                     {"sweep", folder / "good.toml", "--out", folder / "out"}),
-                        2,
-                        "cannot make this folder");
+                        2, "cannot make this folder");
   EXPECT_EQ(contents(folder / "out/good"), "mine");
   EXPECT_FALSE(fs::exists(folder / "out/store.sqlite"));
 }

@@ -61,11 +61,9 @@ TEST_F(TunedSweep, ShardsTuneAndThenComputeWhatCounts) {
       EXPECT_EQ(r.code, 0) << r.err;
       EXPECT_EQ(r.out.find(tunes) != std::string::npos, stored == tuning_runs) << r.out;
     }
-    const Result merged = run_program(built_program("dpsosp"),
-                                      {"merge",
-                                       (s.out() / "shards-of-2").string(),
-                                       "--into",
-                                       (s.out() / "store.sqlite").string()});
+    const Result merged =
+        run_program(built_program("dpsosp"), {"merge", (s.out() / "shards-of-2").string(), "--into",
+                                              (s.out() / "store.sqlite").string()});
     EXPECT_EQ(merged.code, 0) << merged.err;
     EXPECT_EQ(s.stored(), stored);
   }
@@ -107,11 +105,8 @@ TEST_F(TunedSweep, DryRunAndFitSayWhatTuningNeeds) {
       << before.out;
   EXPECT_FALSE(std::filesystem::exists(s.out()));
   EXPECT_EQ(s.run("sweep", "--shard 1/2 --quiet").code, 0);
-  EXPECT_EQ(run_program(built_program("dpsosp"),
-                        {"merge",
-                         (s.out() / "shards-of-2").string(),
-                         "--into",
-                         (s.out() / "store.sqlite").string()})
+  EXPECT_EQ(run_program(built_program("dpsosp"), {"merge", (s.out() / "shards-of-2").string(),
+                                                  "--into", (s.out() / "store.sqlite").string()})
                 .code,
             0);
   expect_one_error_line(s.run("fit"), 2, "lacks 48 of the 96 runs");
@@ -196,8 +191,8 @@ TEST_F(SweepThatFails, NamesFailedArmsAndAMissingMetric) {
       << missing.err;
   const SweepRun tuned =
       sweep("output.excess_risk", "[tune]\nbudget = 2\nseeds = 1\nspace = { clip = [1, 2] }\n");
-  expect_one_error_line(
-      tuned.run("sweep", "--quiet"), 2, "part n, arm gd: no run has output.excess_risk");
+  expect_one_error_line(tuned.run("sweep", "--quiet"), 2,
+                        "part n, arm gd: no run has output.excess_risk");
   EXPECT_EQ(tuned.stored(), 2 * 2 * 2) << "tuning alone";
 }
 

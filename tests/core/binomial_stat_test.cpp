@@ -121,14 +121,13 @@ Moments moments(Stream& stream, Index n, double p, int draws) {
     const auto [first_equal, past_equal] = std::equal_range(z.begin(), z.end(), z[quantile]);
     const double at = boost::math::cdf(law, z[quantile]);
     const double below = z[quantile] > 0 ? boost::math::cdf(law, z[quantile] - 1) : 0;
-    distance = std::max({distance,
-                         std::abs(at - static_cast<double>(past_equal - z.begin()) / count),
-                         std::abs(below - static_cast<double>(first_equal - z.begin()) / count)});
+    distance =
+        std::max({distance, std::abs(at - static_cast<double>(past_equal - z.begin()) / count),
+                  std::abs(below - static_cast<double>(first_equal - z.begin()) / count)});
   }
   // Var t³ = E t⁶ − (E t³)² ≤ 15 + 60 excess + 30 skew², a bound for laws this close to normal
   return {
-      first / std::sqrt(count),
-      (second - count) / std::sqrt(count * (2 + excess)),
+      first / std::sqrt(count), (second - count) / std::sqrt(count * (2 + excess)),
       (third - count * skew) / std::sqrt(count * (15 + 60 * std::abs(excess) + 30 * skew * skew)),
       std::sqrt(count) * distance};
 }

@@ -28,8 +28,7 @@ double chi_square_limit(std::size_t cells) {
 }
 
 /// Pearson's χ² of integers against weights on [−reach, reach], the ends taking what is beyond.
-double misfit(const std::vector<std::int64_t>& sample,
-              std::int64_t reach,
+double misfit(const std::vector<std::int64_t>& sample, std::int64_t reach,
               const std::function<double(double)>& weight) {
   const auto cells = static_cast<std::size_t>(2 * reach + 1);
   std::vector<double> counts(cells, 0.0), weights(cells, 0.0);

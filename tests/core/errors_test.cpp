@@ -62,14 +62,8 @@ TEST(Errors, EscapesBytesThatAreNoUtf8) {
        {"", "abc", "\xc2\x80", "\xe0\xa0\x80", "\xed\x9f\xbf", "\xf4\x8f\xbf\xbf"})
     EXPECT_TRUE(is_utf8(good)) << good;
   // Cut off, alone, overlong, surrogates, beyond U+10FFFF.
-  for (const std::string_view bad : {"\xc2",
-                                     "\x80",
-                                     "\xc1\xbf",
-                                     "\xe0\x9f\xbf",
-                                     "\xed\xa0\x80",
-                                     "\xf0\x8f\xbf\xbf",
-                                     "\xf4\x90\x80\x80",
-                                     "\xe2\x82"})
+  for (const std::string_view bad : {"\xc2", "\x80", "\xc1\xbf", "\xe0\x9f\xbf", "\xed\xa0\x80",
+                                     "\xf0\x8f\xbf\xbf", "\xf4\x90\x80\x80", "\xe2\x82"})
     EXPECT_FALSE(is_utf8(bad));
 }
 

@@ -27,24 +27,9 @@ TEST(WholeNumber, ReadsDecimalNumbersThatAreWhole) {
 }
 
 TEST(WholeNumber, RejectsFractionsAndWhatIsInexact) {
-  for (const char* text : {"",
-                           "1.5",
-                           "1e-1",
-                           "1e16",
-                           "9007199254740993.5",
-                           "1e400",
-                           "inf",
-                           "nan",
-                           "9223372036854775808",
-                           "99999999999999999999",
-                           "1_000",
-                           "1,000",
-                           "1e",
-                           "1e5 ",
-                           " 1",
-                           "+1",
-                           "0x10",
-                           "many"})
+  for (const char* text : {"", "1.5", "1e-1", "1e16", "9007199254740993.5", "1e400", "inf", "nan",
+                           "9223372036854775808", "99999999999999999999", "1_000", "1,000", "1e",
+                           "1e5 ", " 1", "+1", "0x10", "many"})
     EXPECT_EQ(whole_number(text), std::nullopt) << text;
 }
 

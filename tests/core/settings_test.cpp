@@ -29,8 +29,7 @@ struct Parameters {
 
   Fields fields() {
     return {field("step", step, range::positive, "η"),
-            field("steps", steps, range::at_least(1), "T"),
-            field("fixed", fixed, ""),
+            field("steps", steps, range::at_least(1), "T"), field("fixed", fixed, ""),
             field("rule", rule, "")};
   }
 };

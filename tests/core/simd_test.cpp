@@ -223,8 +223,7 @@ TEST_P(RowSums, DotProductsAreThoseOfEigenAndTheSameUnderEachSet) {
     return out;
   });
   for (std::size_t k = 0; k < rows.size(); ++k)
-    EXPECT_NEAR(found[0].second[static_cast<Index>(k)],
-                column(k).dot(w),
+    EXPECT_NEAR(found[0].second[static_cast<Index>(k)], column(k).dot(w),
                 1e-13 * w.norm() * column(k).norm());
   for (const auto& [set, out] : found) expect_same_bits(out, found[0].second, set);
 }
@@ -335,16 +334,10 @@ struct Shape {
   Index rows, cols, rank;
 };
 class FactorProduct : public ::testing::TestWithParam<Shape> {};
-INSTANTIATE_TEST_SUITE_P(,
-                         FactorProduct,
-                         ::testing::Values(Shape{1, 1, 1},
-                                           Shape{7, 3, 2},
-                                           Shape{20, 20, 3},
-                                           Shape{16, 5, 4},
-                                           Shape{9, 8, 5},
-                                           Shape{11, 6, 6},
-                                           Shape{5, 13, 7},
-                                           Shape{33, 17, 9}));
+INSTANTIATE_TEST_SUITE_P(, FactorProduct,
+                         ::testing::Values(Shape{1, 1, 1}, Shape{7, 3, 2}, Shape{20, 20, 3},
+                                           Shape{16, 5, 4}, Shape{9, 8, 5}, Shape{11, 6, 6},
+                                           Shape{5, 13, 7}, Shape{33, 17, 9}));
 
 TEST_P(FactorProduct, IsThatOfEigenAndTheSameUnderEachSet) {
   const auto [p, q, r] = GetParam();
@@ -363,8 +356,7 @@ TEST_P(FactorProduct, IsThatOfEigenAndTheSameUnderEachSet) {
     Vector out(factors.size());
     Vector space(FactorProducts::space(p, r));
     products.apply(A.data(), space.data(), out);
-    EXPECT_NEAR(products.inner_product(out),
-                A.cwiseProduct(U * V.transpose()).sum(),
+    EXPECT_NEAR(products.inner_product(out), A.cwiseProduct(U * V.transpose()).sum(),
                 1e-12 * A.norm() * U.norm() * V.norm());
     return out;
   });

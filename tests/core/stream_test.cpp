@@ -21,22 +21,18 @@ using Counter = r123::Philox4x64::ctr_type;
 using Key = r123::Philox4x64::key_type;
 
 TEST(Stream, PhiloxMatchesPublishedKnownAnswers) {  // Random123, tests/kat_vectors
-  EXPECT_EQ(
-      (r123::Philox4x64{}(Counter{{0, 0, 0, 0}}, Key{{0, 0}})),
-      (Counter{
-          {0x16554d9eca36314cU, 0xdb20fe9d672d0fdcU, 0xd7e772cee186176bU, 0x7e68b68aec7ba23bU}}));
-  EXPECT_EQ(
-      (r123::Philox4x64{}(Counter{{~0U + 0xffffffff00000000U, ~0ULL, ~0ULL, ~0ULL}},
-                          Key{{~0ULL, ~0ULL}})),
-      (Counter{
-          {0x87b092c3013fe90bU, 0x438c3c67be8d0224U, 0x9cc7d7c69cd777b6U, 0xa09caebf594f0ba0U}}));
-  EXPECT_EQ(
-      (r123::Philox4x64{}(
-          Counter{
-              {0x243f6a8885a308d3U, 0x13198a2e03707344U, 0xa4093822299f31d0U, 0x082efa98ec4e6c89U}},
-          Key{{0x452821e638d01377U, 0xbe5466cf34e90c6cU}})),
-      (Counter{
-          {0xa528f45403e61d95U, 0x38c72dbd566e9788U, 0xa5a1610e72fd18b5U, 0x57bd43b5e52b7fe6U}}));
+  EXPECT_EQ((r123::Philox4x64{}(Counter{{0, 0, 0, 0}}, Key{{0, 0}})),
+            (Counter{{0x16554d9eca36314cU, 0xdb20fe9d672d0fdcU, 0xd7e772cee186176bU,
+                      0x7e68b68aec7ba23bU}}));
+  EXPECT_EQ((r123::Philox4x64{}(Counter{{~0U + 0xffffffff00000000U, ~0ULL, ~0ULL, ~0ULL}},
+                                Key{{~0ULL, ~0ULL}})),
+            (Counter{{0x87b092c3013fe90bU, 0x438c3c67be8d0224U, 0x9cc7d7c69cd777b6U,
+                      0xa09caebf594f0ba0U}}));
+  EXPECT_EQ((r123::Philox4x64{}(Counter{{0x243f6a8885a308d3U, 0x13198a2e03707344U,
+                                         0xa4093822299f31d0U, 0x082efa98ec4e6c89U}},
+                                Key{{0x452821e638d01377U, 0xbe5466cf34e90c6cU}})),
+            (Counter{{0xa528f45403e61d95U, 0x38c72dbd566e9788U, 0xa5a1610e72fd18b5U,
+                      0x57bd43b5e52b7fe6U}}));
 }
 
 TEST(Stream, YieldsPhiloxBlocksOfItsKey) {

@@ -104,8 +104,7 @@ TEST(FailureProbability, CertificatesFailAtMostAsStated) {
   const auto failures = [&](double stated, double smoothness) {
     int count = 0;
     for (std::uint32_t run = 0; run < runs; ++run) {
-      const Certificate c = certify(f,
-                                    Vector::Zero(d),
+      const Certificate c = certify(f, Vector::Zero(d),
                                     {.hessian_lipschitz = 1.0,
                                      .smoothness = smoothness,
                                      .failure_probability = stated,

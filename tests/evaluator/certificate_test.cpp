@@ -298,8 +298,8 @@ TEST(Certificate, FailsWithReasonOnNonFiniteOrAsymmetricInput) {
 TEST(Certificate, RepeatsForSameKeyAndDiffersForAnother) {
   const Quadratic f(Vector::LinSpaced(700, -1, 1));
   const auto with_seed = [&](std::uint64_t seed) {
-    return certify(
-        f, Vector::Zero(700), {.steps = 20, .key{.seed = seed, .purpose = Purpose::evaluation}});
+    return certify(f, Vector::Zero(700),
+                   {.steps = 20, .key{.seed = seed, .purpose = Purpose::evaluation}});
   };
   EXPECT_EQ(with_seed(1).lambda_min, with_seed(1).lambda_min);
   EXPECT_EQ(with_seed(1).lambda_min_lower, with_seed(1).lambda_min_lower);

@@ -81,11 +81,8 @@ Planted planted(Index d, double depth, double w, std::uint64_t seed) {
 }
 
 TEST(LowerBounds, HoldForStartsOfAssumedWeight) {
-  EXPECT_TRUE(rc::check([](std::uint64_t seed,
-                           std::uint8_t size,
-                           std::uint8_t raw_steps,
-                           std::uint8_t raw_depth,
-                           std::uint8_t raw_weight) {
+  EXPECT_TRUE(rc::check([](std::uint64_t seed, std::uint8_t size, std::uint8_t raw_steps,
+                           std::uint8_t raw_depth, std::uint8_t raw_weight) {
     const Index d = 3 + size;
     const Index steps = 1 + raw_steps % 40;
     const double depth = raw_depth / 255.0;

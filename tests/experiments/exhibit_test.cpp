@@ -56,8 +56,7 @@ ExhibitEntry entry(std::string id, const char* probe, bool on_request) {
 Catalogue catalogue(ProbeCompute code = count) {
   Catalogue c;
   c.probes = {{"quick", 1, count}, {"long", 1, code}, {"other", 1, count}};
-  c.exhibits = {entry("smith-2027/table", "quick", false),
-                entry("smith-2027/figure", "long", true),
+  c.exhibits = {entry("smith-2027/table", "quick", false), entry("smith-2027/figure", "long", true),
                 entry("smith-2027-appendix/table-a", "other", false)};
   return c;
 }
@@ -158,8 +157,8 @@ TEST(Report, ShowsWhatIsStoredAndSaysWhatIsMissing) {
     store.put(finished_run(two_jobs({c}, "other").front().description(), 0), {});
   }
   EXPECT_EQ(shown_and_missing(c, options(folder)),
-            (std::vector<std::string>{
-                "smith-2027/table", "smith-2027/figure", "smith-2027-appendix/table-a 1/2"}));
+            (std::vector<std::string>{"smith-2027/table", "smith-2027/figure",
+                                      "smith-2027-appendix/table-a 1/2"}));
   EXPECT_EQ(shown_and_missing(c, options(folder, {"smith-2027-appendix"})),
             (std::vector<std::string>{"smith-2027-appendix/table-a 1/2"}));
   EXPECT_FALSE(std::filesystem::exists(folder / "costs.csv"))

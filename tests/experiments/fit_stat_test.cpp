@@ -83,17 +83,14 @@ TEST_P(FitCoverage, IntervalsCoverTruthAtNinetyFivePercent) {
 }
 
 INSTANTIATE_TEST_SUITE_P(
-    EveryNoise,
-    FitCoverage,
-    testing::Combine(testing::Values(Noise{.name = "Lognormal", .draw = normal},
-                                     Noise{.name = "HeavyTails", .draw = heavy},
-                                     Noise{.name = "LognormalShared", .draw = normal, .shared = 1},
-                                     Noise{.name = "HeavyTailsShared", .draw = heavy, .shared = 1},
-                                     Noise{.name = "LognormalMissing",
-                                           .draw = normal,
-                                           .shared = 0.3,
-                                           .missing = 0.2}),
-                     testing::Values(5U, 8U, 20U)),
+    EveryNoise, FitCoverage,
+    testing::Combine(
+        testing::Values(
+            Noise{.name = "Lognormal", .draw = normal}, Noise{.name = "HeavyTails", .draw = heavy},
+            Noise{.name = "LognormalShared", .draw = normal, .shared = 1},
+            Noise{.name = "HeavyTailsShared", .draw = heavy, .shared = 1},
+            Noise{.name = "LognormalMissing", .draw = normal, .shared = 0.3, .missing = 0.2}),
+        testing::Values(5U, 8U, 20U)),
     [](const auto& instance) {
       return std::get<0>(instance.param).name + std::to_string(std::get<1>(instance.param));
     });
@@ -118,8 +115,8 @@ TEST(CompareStatistics, RejectsTrueNullFamiliesAtFivePercent) {
       }
       adjust(family);
       const auto any = [&](double PairedComparison::*p) {
-        return std::any_of(
-            family.begin(), family.end(), [p](const auto& c) { return c.*p <= 0.05; });
+        return std::any_of(family.begin(), family.end(),
+                           [p](const auto& c) { return c.*p <= 0.05; });
       };
       rejected += any(&PairedComparison::adjusted_p) ? 1 : 0;
       rejected_alone += any(&PairedComparison::p) ? 1 : 0;

@@ -427,8 +427,8 @@ TEST(BootstrapInterval, HasNoEndsForOneSeedAndNoWidthForEqualSeeds) {
   EXPECT_EQ(of(5).low, 3);
   EXPECT_EQ(of(5).high, 3);
   EXPECT_NE(refusal_of([] {
-              bootstrap_interval(
-                  3, 0, [](std::span<const std::size_t>) { return 0.0; }, {.resamples = 10});
+              bootstrap_interval(3, 0, [](std::span<const std::size_t>) { return 0.0; },
+                                 {.resamples = 10});
             }),
             "");
 }

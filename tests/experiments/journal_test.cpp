@@ -148,9 +148,8 @@ TEST_F(Journals, HoldTheWholeRunsBeforeATornEnd) {
     const bool torn = size > 0 && !std::ranges::count(ends, size);
     EXPECT_EQ(notices_.size(), torn ? 1U : 0U) << size;
     if (torn) {
-      EXPECT_EQ(
-          notices_[0],
-          fmt::format("{}: its torn end, from line {}, is left out", file.string(), lines + 1));
+      EXPECT_EQ(notices_[0], fmt::format("{}: its torn end, from line {}, is left out",
+                                         file.string(), lines + 1));
     }
     const auto state = journal_state(file);
     EXPECT_EQ(state.has_value(), lines > 0) << size;
@@ -312,8 +311,7 @@ TEST_F(Journals, TakeComputedRunsAndLeaveOutKnownOnes) {
   Journal first(folder(), {}, "first");
   compute_missing(first, {jobs.begin(), jobs.begin() + 10}, compute, {.threads = 3});
   Journal::Known known;
-  read_journal(first.file(),
-               {},
+  read_journal(first.file(), {},
                [&](const JournalRow& row) {
                  known[std::string(row.key)] = from_word<RunStatus>(std::string(row.status));
                },

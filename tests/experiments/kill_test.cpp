@@ -87,10 +87,7 @@ bool finished_well(int status) { return WIFEXITED(status) && WEXITSTATUS(status)
 /// Kills workers at random moments and starts them again until the work is done; calls
 /// `after_kill` after each kill. Returns the number of kills.
 std::uintmax_t work_and_kill(
-    const fs::path& store,
-    const fs::path& log,
-    int threads,
-    int most_kills,
+    const fs::path& store, const fs::path& log, int threads, int most_kills,
     const std::function<void()>& after_kill = [] {}) {
   Stream moments({.seed = static_cast<std::uint64_t>(threads), .purpose = Purpose::test});
   std::uintmax_t kills = 0;

@@ -82,21 +82,15 @@ TEST(Metric, ReadsValueOfEveryName) {
 TEST(Metric, ReturnsNothingIfAbsentNullOrNonFinite) {
   RunResult r = result();
   for (const char* name : {"population.output.excess_risk",  // the minimum is null
-                           "population.output.sosp_level",
-                           "parameters.sampling",
-                           "parameters.radius",
-                           "parameters.none",
-                           "counts.none"})
+                           "population.output.sosp_level", "parameters.sampling",
+                           "parameters.radius", "parameters.none", "counts.none"})
     EXPECT_FALSE(metric_of(r, name)) << name;
   r.output.value = Certificate::unknown;
   r.schedule.alpha = std::numeric_limits<double>::infinity();
   r.trace->clear();
-  for (const char* name : {"output.value",
-                           "output.excess_risk",
-                           "schedule.alpha",
-                           "trace.fraction_solved",
-                           "trace.mean_gradient_norm",
-                           "trace.median_sosp_level"})
+  for (const char* name :
+       {"output.value", "output.excess_risk", "schedule.alpha", "trace.fraction_solved",
+        "trace.mean_gradient_norm", "trace.median_sosp_level"})
     EXPECT_FALSE(metric_of(r, name)) << name;
   for (const char* name :
        {"output.value", "trace.mean_gradient_norm", "best.sosp_level", "estimate.median"})
@@ -104,12 +98,9 @@ TEST(Metric, ReturnsNothingIfAbsentNullOrNonFinite) {
 }
 
 TEST(Metric, StartMetricReadsSameQuantityAtStart) {
-  const std::pair<const char*, double> expected[] = {{"output.sosp_level", 8},
-                                                     {"output.excess_risk", 14.5},
-                                                     {"population.output.value", 21},
-                                                     {"best.sosp_level", 8},
-                                                     {"trace.mean_gradient_norm", 9},
-                                                     {"trace.median_sosp_level", 8}};
+  const std::pair<const char*, double> expected[] = {
+      {"output.sosp_level", 8}, {"output.excess_risk", 14.5},    {"population.output.value", 21},
+      {"best.sosp_level", 8},   {"trace.mean_gradient_norm", 9}, {"trace.median_sosp_level", 8}};
   for (const auto& [name, value] : expected) EXPECT_EQ(start_metric(result(), name), value) << name;
   for (const char* name : {"start.value", "steps", "schedule.alpha", "trace.fraction_solved"})
     EXPECT_FALSE(start_metric(result(), name)) << name;
@@ -118,16 +109,8 @@ TEST(Metric, StartMetricReadsSameQuantityAtStart) {
 TEST(Metric, RejectsUnknownNameWithSuggestion) {
   EXPECT_EQ(refusal_of([] { check_metric("output.sosp_levl"); }),
             "unknown metric 'output.sosp_levl'; did you mean 'output.sosp_level'?");
-  for (const char* name : {"",
-                           "output",
-                           "output.",
-                           ".value",
-                           "output.value.x",
-                           "counts.",
-                           "parameters.",
-                           "best.value",
-                           "trace.value",
-                           "population.value"}) {
+  for (const char* name : {"", "output", "output.", ".value", "output.value.x", "counts.",
+                           "parameters.", "best.value", "trace.value", "population.value"}) {
     EXPECT_NE(refusal_of([&] { check_metric(name); }), "") << name;
     EXPECT_NE(refusal_of([&] { metric_of(result(), name); }), "") << name;
     EXPECT_NE(refusal_of([&] { metric_label(name); }), "") << name;

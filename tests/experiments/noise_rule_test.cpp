@@ -113,9 +113,7 @@ std::vector<std::string> with_common_noise() {
   return keys;
 }
 
-INSTANTIATE_TEST_SUITE_P(Registry,
-                         EverySchedule,
-                         testing::ValuesIn(with_common_noise()),
+INSTANTIATE_TEST_SUITE_P(Registry, EverySchedule, testing::ValuesIn(with_common_noise()),
                          [](const auto& info) {
                            std::string name = info.param;
                            std::ranges::replace_if(

@@ -32,9 +32,8 @@ std::vector<PlannedRun> runs_of(const std::vector<double>& seconds) {
 }
 
 double work_of(const std::vector<PlannedRun>& runs) {
-  return std::accumulate(runs.begin(), runs.end(), 0.0, [](double sum, const PlannedRun& run) {
-    return sum + run.cpu_seconds;
-  });
+  return std::accumulate(runs.begin(), runs.end(), 0.0,
+                         [](double sum, const PlannedRun& run) { return sum + run.cpu_seconds; });
 }
 
 Provenance origin() {
@@ -69,8 +68,7 @@ RC_GTEST_PROP(ShareOut, GivesEachRunOnceAndEqualWork, ()) {
 class Plans : public testing::Test {
  protected:
   std::filesystem::path planned(std::size_t shards) {
-    return write_plan(folder_.path(),
-                      {.words = {"sweep", "x.toml"}},
+    return write_plan(folder_.path(), {.words = {"sweep", "x.toml"}},
                       share_out(runs_of({1, 2, 3, 4, 5, 6, 7}), shards));
   }
   TemporaryFolder folder_;

@@ -19,10 +19,8 @@ namespace {
 struct Watched {
   explicit Watched(ProgressStyle style, std::size_t columns = 80)
       : progress(
-            style,
-            [this](std::string_view text) { written.emplace_back(text); },
-            [this] { return now; },
-            columns) {}
+            style, [this](std::string_view text) { written.emplace_back(text); },
+            [this] { return now; }, columns) {}
 
   std::vector<std::string> written;
   double now = 100;
@@ -72,8 +70,7 @@ TEST(Progress, OverwritesOneLineOnTerminal) {
       "\r\x1b[K20/200 runs, 20 stored before, 1 failed, 0s elapsed",
       "\r\x1b[K21/200 runs, 20 stored before, 2 failed, 0.1/s, 10s elapsed, 29m50s left",
       "\r\x1b[K22/200 runs, 20 stored before, 2 failed, 0.105/s, 19s elapsed, 28m11s left",
-      "\r\x1b[K22/200 runs, 20 stored before, 2 failed, 0.105/s, 19s elapsed, 28m11s left",
-      "\n"};
+      "\r\x1b[K22/200 runs, 20 stored before, 2 failed, 0.105/s, 19s elapsed, 28m11s left", "\n"};
   EXPECT_EQ(w.written, expected);
 }
 

@@ -38,22 +38,12 @@ plots::Table table() {
                                                     .count = 20,
                                                     .failed = 1,
                                                     .failure = "not_finite"}},
-                      plots::Cell{.content = Number{0.125}},
-                      text("+0.333"),
-                      text("[+0.300, +0.366]"),
-                      text("+0.010"),
-                      verdict,
-                      text("5 of 5"),
+                      plots::Cell{.content = Number{0.125}}, text("+0.333"),
+                      text("[+0.300, +0.366]"), text("+0.010"), verdict, text("5 of 5"),
                       text("slope +0.333 [+0.300, +0.366], 0.25 times, all of them")}},
                     {"c",
-                     {text("–"),
-                      plots::Cell{.content = Number{0}},
-                      text("–"),
-                      text("–"),
-                      text("–"),
-                      text("none"),
-                      text("0 of 5"),
-                      text("")}}}}};
+                     {text("–"), plots::Cell{.content = Number{0}}, text("–"), text("–"), text("–"),
+                      text("none"), text("0 of 5"), text("")}}}}};
   return t;
 }
 

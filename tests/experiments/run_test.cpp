@@ -176,11 +176,9 @@ TEST(Run, MarksRecordDependentPartsAsNotPrivate) {
 
 TEST(Release, HoldsPublishablePartsWithFreshNoise) {
   int different = 0;
-  for (const char* algorithm : {"avdiukhin-2024/dp-sgd",
-                                "arora-2023/tree-spider",
-                                "tao-2025/ada-dp-spider",
-                                "gao-wright-2023/short-steps",
-                                "wang-xu-2020/dp-trust-region"}) {
+  for (const char* algorithm :
+       {"avdiukhin-2024/dp-sgd", "arora-2023/tree-spider", "tao-2025/ada-dp-spider",
+        "gao-wright-2023/short-steps", "wang-xu-2020/dp-trust-region"}) {
     RunSpec spec;
     spec.algorithm = algorithm;
     spec.problem = "cosine-saddle";
@@ -233,9 +231,7 @@ class Spy final : public Algorithm {
   const AlgorithmCard& card() const override { return card_; }
   Fields fields() override { return {}; }
   void set_variant(Variant) override {}
-  Scheduled schedule(Schedule,
-                     const PublicFacts&,
-                     const PrivacyBudget& budget,
+  Scheduled schedule(Schedule, const PublicFacts&, const PrivacyBudget& budget,
                      Calibrator calibrator) override {
     return {.rule = filter_rule(budget, calibrator)};
   }
@@ -395,22 +391,9 @@ TEST(RunJson, ReadsBackWhatItWrites) {
   spec.dimension = 4;
   spec.data_seed = 3;
   check(spec);
-  for (const char* part : {"algorithm",
-                           "schedule",
-                           "privacy",
-                           "start",
-                           "origin",
-                           "output",
-                           "evaluation_log",
-                           "point",
-                           "trace",
-                           "best",
-                           "population",
-                           "filter",
-                           "nominal",
-                           "class_relative",
-                           "estimate_error",
-                           "violations"})
+  for (const char* part : {"algorithm", "schedule", "privacy", "start", "origin", "output",
+                           "evaluation_log", "point", "trace", "best", "population", "filter",
+                           "nominal", "class_relative", "estimate_error", "violations"})
     EXPECT_TRUE(parts.contains(part)) << part;
 }
 
@@ -519,11 +502,10 @@ TEST(Run, TellingTrueConstantKeepsDescription) {
 }
 
 TEST(Run, RejectsInvalidToldConstants) {
-  for (const auto& [name, value] : {std::pair{"told.suboptimality", "0"},
-                                    std::pair{"told.suboptimality", "-1"},
-                                    std::pair{"told.suboptimality", "nan"},
-                                    std::pair{"told.smoothness", "inf"},
-                                    std::pair{"told.smothness", "1"}}) {
+  for (const auto& [name, value] :
+       {std::pair{"told.suboptimality", "0"}, std::pair{"told.suboptimality", "-1"},
+        std::pair{"told.suboptimality", "nan"}, std::pair{"told.smoothness", "inf"},
+        std::pair{"told.smothness", "1"}}) {
     RunSpec spec = scheduled_run();
     spec.problem_settings[name] = value;
     EXPECT_THROW(describe(spec), InputError) << name << " = " << value;

@@ -71,8 +71,7 @@ TEST(RunJobs, RunsAsManyJobsAtOnceAsThreads) {
   const TemporaryFolder folder;
   Store store(folder / "s.sqlite");
   std::latch all_here(4);  // with fewer than four threads nobody would get past it
-  run_jobs(store,
-           seeds(4),
+  run_jobs(store, seeds(4),
            [&](const Job&) -> json {
              all_here.arrive_and_wait();
              return 1;
@@ -82,8 +81,7 @@ TEST(RunJobs, RunsAsManyJobsAtOnceAsThreads) {
   std::atomic<int> running{0};
   std::atomic<int> most{0};
   Store second(folder / "t.sqlite");
-  run_jobs(second,
-           seeds(40),
+  run_jobs(second, seeds(40),
            [&](const Job&) -> json {
              most = std::max<int>(most, ++running);
              std::this_thread::sleep_for(std::chrono::milliseconds(1));
@@ -173,11 +171,11 @@ TEST(RunJobs, RejectsBadThreadsBeforeWork) {
 TEST(RunJobs, RecordsProvenanceOfEachRun) {
   const TemporaryFolder folder;
   Store store(folder / "s.sqlite");
-  run_jobs(
-      store, {job({{"seed", 7}, {"numbers_version", {{"spider", 2}}}})}, [](const Job&) -> json {
-        std::this_thread::sleep_for(std::chrono::milliseconds(20));
-        return 1;
-      });
+  run_jobs(store, {job({{"seed", 7}, {"numbers_version", {{"spider", 2}}}})},
+           [](const Job&) -> json {
+             std::this_thread::sleep_for(std::chrono::milliseconds(20));
+             return 1;
+           });
   store.each([](const StoredRun&, const Provenance& p) {
     EXPECT_EQ(p.seed, "7");
     EXPECT_EQ(p.numbers_version, R"({"spider":2})");
@@ -204,9 +202,8 @@ TEST(RunJobs, CtrlCStoresRunsInProgressAndExplainsResuming) {
   } catch (const Interrupted& e) {
     line = e.what();
   }
-  EXPECT_EQ(line,
-            "interrupted: 8 of 40 runs are stored in " + store.file().string() +
-                "; the same command goes on from there");
+  EXPECT_EQ(line, "interrupted: 8 of 40 runs are stored in " + store.file().string() +
+                      "; the same command goes on from there");
   EXPECT_EQ(run_jobs(store, seeds(40), plain).size(), 40U);  // and the flag does not linger
   EXPECT_EQ(square.calls, 40);
 }
@@ -252,8 +249,7 @@ TEST(RunJobs, ProgressCountsStoredFailedAndDoneRuns) {
   run_jobs(store, seeds(15), square.compute());
   std::vector<std::string> lines;
   Progress progress(
-      ProgressStyle::lines,
-      [&](std::string_view text) { lines.emplace_back(text); },
+      ProgressStyle::lines, [&](std::string_view text) { lines.emplace_back(text); },
       [] { return 0; });
   run_jobs(store, seeds(30), square.compute(), {.threads = 2, .progress = &progress});
   EXPECT_EQ(lines.front(), "15/30 runs, 15 stored before, 2 failed, 0s elapsed\n");

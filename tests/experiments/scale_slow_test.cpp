@@ -100,16 +100,8 @@ TEST(Scale, AMillionRunsAreMergedAndCounted) {
       "{} runs in {} journals of {:.0f} MB in all: planned in {:.1f} s with {:.0f} MB, written in "
       "{:.1f} s, counted in {:.2f} s, merged in {:.1f} s with {:.0f} MB, again in {:.1f} s; store "
       "{:.0f} MB\n",
-      count,
-      shards,
-      1e-6 * static_cast<double>(bytes),
-      planning,
-      planned_megabytes,
-      writing,
-      counting,
-      merging,
-      merged_megabytes,
-      again,
+      count, shards, 1e-6 * static_cast<double>(bytes), planning, planned_megabytes, writing,
+      counting, merging, merged_megabytes, again,
       1e-6 * static_cast<double>(std::filesystem::file_size(folder / "store.sqlite")));
   EXPECT_LT(counting, 2);
   EXPECT_LT(merging, 60);

@@ -111,14 +111,9 @@ TEST(StoreFile, ReadsAndUpgradesTheLabelOfRunsOnSimulatedRecords) {
                                       run("simulate", "whole", "violated"),
                                       finished_run({{"probe", "whole"}}, labelled("enforced")),
                                       finished_run({{"text", "stream"}}, 3)};
-  const std::vector<nlohmann::json> after{labelled("simulated"),
-                                          labelled("simulated"),
-                                          labelled("simulated"),
-                                          labelled("enforced"),
-                                          labelled("enforced"),
-                                          labelled("violated"),
-                                          labelled("enforced"),
-                                          3};
+  const std::vector<nlohmann::json> after{
+      labelled("simulated"), labelled("simulated"), labelled("simulated"), labelled("enforced"),
+      labelled("enforced"),  labelled("violated"),  labelled("enforced"),  3};
   {
     Store store(file);
     for (const StoredRun& each : before) store.put(each, provenance());

@@ -123,9 +123,9 @@ axes = [{ dimension = [5] }]
     double from;
     std::size_t points, dimensions, seeds, parts;
   };
-  for (const Expected& e : {Expected{Scale::smoke, 10, 2, 1, 1, 1},
-                            Expected{Scale::quick, 100, 3, 2, 2, 2},
-                            Expected{Scale::full, 1000, 4, 3, 5, 2}}) {
+  for (const Expected& e :
+       {Expected{Scale::smoke, 10, 2, 1, 1, 1}, Expected{Scale::quick, 100, 3, 2, 2, 2},
+        Expected{Scale::full, 1000, 4, 3, 5, 2}}) {
     const Sweep sweep = parsed(rest, e.scale);
     ASSERT_EQ(sweep.parts.size(), e.parts);
     const Part& n = sweep.parts[0];

@@ -183,8 +183,7 @@ TEST(Tuning, RunsAreThoseOfTheSettingsWrittenByHand) {
   const auto& settings = cell.first_run().settings;
   ASSERT_EQ(settings.at("steps"), "97");
   ASSERT_EQ(settings.at("step_size"), "0.1");
-  const Sweep plain = parsed(replaced(head.substr(0, head.find("[tune]")),
-                                      "delta",
+  const Sweep plain = parsed(replaced(head.substr(0, head.find("[tune]")), "delta",
                                       "settings = { steps = 97, step_size = 0.1 }\ndelta") +
                              arms + part);
   EXPECT_EQ(cells_of(plain, plain.parts[0]).front().runs, cell.runs);
@@ -303,8 +302,7 @@ TEST(Tuning, AnArmNamesSubstitutesValuesAndMore) {
 }
 
 TEST(Tuning, RangesHaveWholeNumbersForSteps) {
-  const Sweep sweep = parsed(replaced(head,
-                                      "step_size = [0.01, 0.1, 1]",
+  const Sweep sweep = parsed(replaced(head, "step_size = [0.01, 0.1, 1]",
                                       "step_size = { from = 0.01, to = 0.3, points = 3 }") +
                              arms + part);
   std::vector<std::string> values;

@@ -30,19 +30,18 @@ RunResult result_of(std::map<std::string, std::string> parameters, std::int64_t 
 std::string text_of(const UsedNumbers& numbers) { return to_text({&numbers, 1}); }
 
 TEST(Used, IsFoundByTheNamesOfSettings) {
-  const Used u = used_by("arora-2023/dp-spider",
-                         result_of({{"clip_refresh", "3.1623"},
-                                    {"clip_increment", "1"},
-                                    {"increment_clip", "proportional"},
-                                    {"first.clip", "2"},
-                                    {"hessian_clip", "7"},
-                                    {"clipping", "9"},
-                                    {"step_size", "0.5"},
-                                    {"ascent_step", "0.25"},
-                                    {"second.step_size", "0.125"},
-                                    {"step_divisor", "4"},
-                                    {"lemma_step", "true"},
-                                    {"output", "last"}}));
+  const Used u = used_by("arora-2023/dp-spider", result_of({{"clip_refresh", "3.1623"},
+                                                            {"clip_increment", "1"},
+                                                            {"increment_clip", "proportional"},
+                                                            {"first.clip", "2"},
+                                                            {"hessian_clip", "7"},
+                                                            {"clipping", "9"},
+                                                            {"step_size", "0.5"},
+                                                            {"ascent_step", "0.25"},
+                                                            {"second.step_size", "0.125"},
+                                                            {"step_divisor", "4"},
+                                                            {"lemma_step", "true"},
+                                                            {"output", "last"}}));
   EXPECT_EQ(text_of(u.clips), "first 2, hessian 7, increment 1, refresh 3.16");
   EXPECT_EQ(text_of(u.step_sizes), "0.5, ascent 0.25, second 0.125");
   EXPECT_EQ(u.output, "last iterate");
@@ -100,8 +99,7 @@ name = "p"
 axes = []
 )",
                                               std::string(folder / "card.toml")),
-                                  "test",
-                                  Scale::quick);
+                                  "test", Scale::quick);
   EXPECT_EQ(used_by(sweep.arms[0].spec.algorithm, result_of({{"output", "last"}})).output,
             "the mean of the last ten");
 }
@@ -122,10 +120,7 @@ class Compared {
   /// \param terms  more of the second arm
   /// \param change  of its runs
   Compared(
-      std::string metric,
-      std::string output,
-      std::int64_t clipped,
-      const std::string& terms = "",
+      std::string metric, std::string output, std::int64_t clipped, const std::string& terms = "",
       const std::function<void(RunResult&)>& change = [](RunResult&) {})
       : sweep_(parse_sweep("title = \"t\"\nmetric = \"" + metric + R"("
 seeds = 2
@@ -143,15 +138,13 @@ settings = { clip = 0.25 }
 name = "p"
 axes = [{ records = [100, 200] }]
 )",
-                           "test",
-                           Scale::quick)) {
+                           "test", Scale::quick)) {
     for (const Job& job : jobs_of(sweep_)) {
       const bool second = job.run()->settings.contains("clip");
       const auto n = job.run()->records;
-      RunResult r = result_of({{"clip",
-                                second     ? "0.25"
-                                : n == 100 ? "1"
-                                           : "2"},
+      RunResult r = result_of({{"clip", second     ? "0.25"
+                                        : n == 100 ? "1"
+                                                   : "2"},
                                {"step_size", "0.1"},
                                {"output", second ? output : "last"}},
                               second && n == 200 ? clipped : 3);
@@ -239,10 +232,7 @@ TEST(UsedTable, WarnsOfControlsOfRunsCutShortAndOfBudgetsLeft) {
 
 TEST(UsedTable, WarnsOfAClipThatNothingComesNear) {
   const auto notes = [](double longest) {
-    return Compared("output.sosp_level",
-                    "last",
-                    0,
-                    "",
+    return Compared("output.sosp_level", "last", 0, "",
                     [=](RunResult& r) { r.evaluation_log.largest_norm_over_limit = longest; })
         .table()
         .footnotes;

@@ -22,8 +22,7 @@ void read(std::string_view input) {
 
 std::vector<std::string> seeds() {
   using namespace std::string_literals;
-  return {"[1, 2, 9]\n",
-          "\x01\x02"s + "0123456789ab" + "\x13\x63" + "0123456789ab",
+  return {"[1, 2, 9]\n", "\x01\x02"s + "0123456789ab" + "\x13\x63" + "0123456789ab",
           // 4 x 2 pixels
           "\x89PNG\x0d\x0a\x1a\x0a\x00\x00\x00\x0dIHDR\x00\x00\x00\x04\x00\x00\x00\x02\x08\x02\x00"
           "\x00\x00\xf0\xca\xea"

@@ -13,8 +13,7 @@ std::vector<std::string> seeds() {
   using namespace std::string_literals;
   const std::string pixels = "0123456789ab";
   return {"\0\0\x08\x03\0\0\0\x02\0\0\0\x03\0\0\0\x02"s + pixels,
-          "\0\0\x08\x01\0\0\0\x0c"s + pixels,
-          "\0\0\x08\x01\0\0\0\0"s};
+          "\0\0\x08\x01\0\0\0\x0c"s + pixels, "\0\0\x08\x01\0\0\0\0"s};
 }
 
 }  // namespace dpsosp::fuzz

@@ -10,8 +10,7 @@ void read(std::string_view input) {
 
 std::vector<std::string> seeds() {
   return {"gj04\t1\t\tThe book was written.\nc_13\t0\t*\tThe the book.\n",
-          "a\t0\t??\tIt\xc3\xa9 \"x\".\r\n",
-          "a\t1\t\tA."};
+          "a\t0\t??\tIt\xc3\xa9 \"x\".\r\n", "a\t1\t\tA."};
 }
 
 }  // namespace dpsosp::fuzz

@@ -254,11 +254,7 @@ void misbehave(const Start& start) {
   }
   if (a == "no_utf8") {
     ask_once();
-    host.post("done",
-              "steps_done",
-              Index{1},
-              zero,
-              Index{1},
+    host.post("done", "steps_done", Index{1}, zero, Index{1},
               "a\xff"
               "b",
               Index{3});
@@ -371,11 +367,7 @@ void misbehave(const Start& start) {
       const auto all = dpsosp::BatchPolicy::all();
       const auto b = opened("draw", child, all, dpsosp::BatchUse::one_query);
       const auto noise = dpsosp::Noise::sensitivity_ratio(1e4 + static_cast<double>(k));
-      heard("gradient",
-            child,
-            zero,
-            Vector{},
-            b,
+      heard("gradient", child, zero, Vector{}, b,
             dpsosp::GradientQuery{1.0, noise, dpsosp::Block::x});
     }
     host.post("done", "steps_done", count, zero, Index{0});
@@ -390,11 +382,7 @@ void misbehave(const Start& start) {
     };
     const auto ask_of = [&](Index from, Index of, double ratio) {
       const auto noise = dpsosp::Noise::sensitivity_ratio(ratio);
-      heard("gradient",
-            from,
-            zero,
-            Vector{},
-            of,
+      heard("gradient", from, zero, Vector{}, of,
             dpsosp::GradientQuery{1.0, noise, dpsosp::Block::x});
     };
     for (long k = 0; k < 10; ++k) {
@@ -460,12 +448,9 @@ Start hello() {
   else
     host.post("ready", start.attack == "next_version" ? version + 1 : version, ready);
   if (host.receive().text() != "run") _exit(5);
-  constexpr std::array<std::string_view, 6> budgets{"large_budget",
-                                                    "large_pure_budget",
-                                                    "large_delta",
-                                                    "large_alone",
-                                                    "nan_budget",
-                                                    "negative_pure"};
+  constexpr std::array<std::string_view, 6> budgets{"large_budget", "large_pure_budget",
+                                                    "large_delta",  "large_alone",
+                                                    "nan_budget",   "negative_pure"};
   if (std::ranges::find(budgets, start.attack) != budgets.end()) _exit(6);  // it was granted
   return start;
 }

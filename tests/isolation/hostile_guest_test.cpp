@@ -30,8 +30,7 @@ const std::string guest = built_program("hostile_guest");
 const Isolation as_program{.program = guest, .starter = {}};
 const Isolation as_algorithm{.program = {}, .starter = guest};
 
-RunDescription description(const std::string& attack,
-                           const std::string& argument = {},
+RunDescription description(const std::string& attack, const std::string& argument = {},
                            Index records = 50) {
   RunSpec spec;
   spec.algorithm = program_key(guest);
@@ -45,8 +44,7 @@ RunDescription description(const std::string& attack,
 }
 
 /// What came of an attack: the reason for which the run failed.
-std::string outcome(const std::string& attack,
-                    const Isolation& isolation = as_program,
+std::string outcome(const std::string& attack, const Isolation& isolation = as_program,
                     const std::string& argument = {}) {
   try {
     compute_run(description(attack, argument), isolation);
@@ -117,9 +115,8 @@ TEST_P(EveryWayOut, KillsAlgorithmsThatTryIt) {
       << text;
 }
 
-INSTANTIATE_TEST_SUITE_P(HostileGuest, EveryWayOut, testing::ValuesIn(ways), [](const auto& of) {
-  return of.param.name;
-});
+INSTANTIATE_TEST_SUITE_P(HostileGuest, EveryWayOut, testing::ValuesIn(ways),
+                         [](const auto& of) { return of.param.name; });
 
 TEST(HostileGuest, ReadsNoFileBesideTheSystems) {
   const auto secret = std::filesystem::temp_directory_path() / "dpsosp-secret-records.csv";
@@ -215,8 +212,7 @@ TEST_P(EveryFault, EndsAsFailedRunWithItsReason) {
 }
 
 INSTANTIATE_TEST_SUITE_P(
-    HostileGuest,
-    EveryFault,
+    HostileGuest, EveryFault,
     testing::Values(
         Fault{"exit", "it is gone: ended with status 7; 0 queries had spent epsilon 0"},
         Fault{"truncated", "is no message of the protocol: '@\\x00\\x00\\x00abc'"},
@@ -259,8 +255,7 @@ INSTANTIATE_TEST_SUITE_P(
         Fault{"no_utf8", "a text is not UTF-8: killed; 1 queries had spent"},
         Fault{"wrong_dimension", "input: query: x = 4, expected 3 entries"},
         Fault{"not_finite", "isolated run: ok; 1 queries"},
-        Fault{"no_noise", "input: query: noise = 0"},
-        Fault{"nan_noise", "input: "},
+        Fault{"no_noise", "input: query: noise = 0"}, Fault{"nan_noise", "input: "},
         Fault{"unknown_block", "input: unknown block 'z'"},
         Fault{"negative_batch", "input: batch: size = -5"},
         Fault{"ball_of_billions", "input: ball: dimension = 1099511627776, expected"},
@@ -273,8 +268,7 @@ INSTANTIATE_TEST_SUITE_P(
               "refused: isolated run: the program speaks version 4 of the protocol, expected 3"},
         Fault{"large_budget", "refused: filter rule: capacity = 1000000"},
         Fault{"nan_budget", "refused: filter rule: capacity = nan"},
-        Fault{"large_pure_budget", "refused: "},
-        Fault{"negative_pure", "refused: "},
+        Fault{"large_pure_budget", "refused: "}, Fault{"negative_pure", "refused: "},
         Fault{"large_delta", "refused: "},
         Fault{"large_alone", "refused: filter rule: alone_epsilon"}),
     [](const auto& of) { return fmt::format("{}_{}", of.param.attack, of.index); });
@@ -327,11 +321,8 @@ TEST(HostileGuest, WritesNothingThatSteersATerminalAndNoEndlessLine) {
   const Heard heard;
   outcome("prints_and_exits");
   EXPECT_EQ(heard.lines,
-            (std::vector<std::string>{"a    b\\x1b[2J",
-                                      "progress 1",
-                                      "progress 2",
-                                      std::string(1000, 'y') + "... and 2000 bytes more",
-                                      "last"}));
+            (std::vector<std::string>{"a    b\\x1b[2J", "progress 1", "progress 2",
+                                      std::string(1000, 'y') + "... and 2000 bytes more", "last"}));
 }
 
 /// A release has the reasons that a program gives, and nothing that it writes.

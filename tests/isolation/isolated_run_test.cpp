@@ -24,18 +24,12 @@ struct Case {
 void PrintTo(const Case& c, std::ostream* out) { *out << c.name; }
 
 const Settings random_start{{"start", "random"}};
-const Settings long_trees{{"batch_rule", "fixed"},
-                          {"steps", "40"},
-                          {"refresh_batch", "100"},
-                          {"increment_batch", "40"},
-                          {"drift_threshold", "100"},
-                          {"escape_threshold", "5"},
-                          {"escape_steps", "5"},
-                          {"escapes_per_refresh", "5"},
-                          {"escape_radius", "2"},
-                          {"hessian_batch", "100"},
-                          {"hessian_batch_rate", "10"},
-                          {"max_leaves", "64"}};
+const Settings long_trees{{"batch_rule", "fixed"},      {"steps", "40"},
+                          {"refresh_batch", "100"},     {"increment_batch", "40"},
+                          {"drift_threshold", "100"},   {"escape_threshold", "5"},
+                          {"escape_steps", "5"},        {"escapes_per_refresh", "5"},
+                          {"escape_radius", "2"},       {"hessian_batch", "100"},
+                          {"hessian_batch_rate", "10"}, {"max_leaves", "64"}};
 
 RunSpec spec_of(const Case& c) {
   RunSpec spec;
@@ -62,8 +56,7 @@ TEST_P(EveryHandle, AnswersTheSameInAnotherProcess) {
 }
 
 INSTANTIATE_TEST_SUITE_P(
-    Isolation,
-    EveryHandle,
+    Isolation, EveryHandle,
     testing::Values(
         Case{"PoissonBatches", "abadi-2016/dp-sgd", "double-well", 60, 2},
         Case{"FixedSizeSamples",
@@ -82,18 +75,9 @@ INSTANTIATE_TEST_SUITE_P(
         Case{"Combinations", "tran-cutkosky-2022/momentum-aggregation", "cosine-saddle", 80, 4},
         Case{
             "Hessians", "wang-xu-2020/dp-trust-region", "cosine-saddle", 4000, 4, {}, random_start},
-        Case{"TreesAndHessianSums",
-             "liu-talwar-2025/adaptive-spider",
-             "cosine-saddle",
-             4000,
-             4,
-             long_trees,
-             random_start},
-        Case{"TreesAndHessianProducts",
-             "liu-talwar-2025/adaptive-spider",
-             "cosine-saddle",
-             4000,
-             4,
+        Case{"TreesAndHessianSums", "liu-talwar-2025/adaptive-spider", "cosine-saddle", 4000, 4,
+             long_trees, random_start},
+        Case{"TreesAndHessianProducts", "liu-talwar-2025/adaptive-spider", "cosine-saddle", 4000, 4,
              [] {
                Settings lazy = long_trees;
                lazy["hessian_mode"] = "lazy";

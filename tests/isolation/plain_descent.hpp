@@ -19,17 +19,14 @@ class PlainDescent final : public Algorithm {
             field("limit", limit_, range::positive, "clip of gradients")};
   }
   void set_variant(Variant) override {}
-  Scheduled schedule(Schedule,
-                     const PublicFacts& facts,
-                     const PrivacyBudget& budget,
+  Scheduled schedule(Schedule, const PublicFacts& facts, const PrivacyBudget& budget,
                      Calibrator calibrator) override {
     const auto noise = calibrate_common_noise(plan(facts), facts.records, budget, calibrator);
     noise_ = noise.sensitivity_ratio;
     return {.rule = noise.rule, .note = {}};
   }
   std::vector<PlannedQuery> plan(const PublicFacts& facts) const override {
-    return {{BatchPolicy::poisson(std::min(1.0, 50.0 / static_cast<double>(facts.records))),
-             steps_,
+    return {{BatchPolicy::poisson(std::min(1.0, 50.0 / static_cast<double>(facts.records))), steps_,
              BatchUse::one_query}};
   }
   void set_common_noise(double sensitivity_ratio) override { noise_ = sensitivity_ratio; }

@@ -58,8 +58,7 @@ class ProgramCard : public testing::Test {
   fs::path card(const std::string& name, const std::string& rest = settings) const {
     const fs::path file = folder_ / (name + ".toml");
     std::ofstream(file) << fmt::format(
-                               "key = \"test/{}\"\ntitle = \"A program\"\nprogram = \"{}\"\n",
-                               name,
+                               "key = \"test/{}\"\ntitle = \"A program\"\nprogram = \"{}\"\n", name,
                                built_program("plain_guest"))
                         << rest;
     return file;
@@ -212,23 +211,14 @@ TEST_F(ProgramCard, ReadsNothingThatAFolderKeepsOfRuns) {
   const fs::path out = folder_ / "out";
   fs::create_directories(out / "plans/0001");
   fs::create_directories(out / "shards-of-4");
-  for (const char* file : {"programs.secret",
-                           "store.sqlite",
-                           "store.sqlite-wal",
-                           "plans/0001/runs.jsonl",
-                           "shards-of-4/1.jsonl"})
+  for (const char* file : {"programs.secret", "store.sqlite", "store.sqlite-wal",
+                           "plans/0001/runs.jsonl", "shards-of-4/1.jsonl"})
     std::ofstream(out / file) << "1\n";
   fs::create_directory_symlink(out / "plans", folder_ / "link");
   int cards = 0;
-  for (const char* reads : {"out",
-                            "out/programs.secret",
-                            "out/store.sqlite",
-                            "out/store.sqlite-wal",
-                            "out/plans",
-                            "out/plans/0001",
-                            "out/plans/0001/runs.jsonl",
-                            "out/shards-of-4/1.jsonl",
-                            "link/0001"}) {
+  for (const char* reads :
+       {"out", "out/programs.secret", "out/store.sqlite", "out/store.sqlite-wal", "out/plans",
+        "out/plans/0001", "out/plans/0001/runs.jsonl", "out/shards-of-4/1.jsonl", "link/0001"}) {
     const std::string key = register_program(
         card(fmt::format("runs-{}", ++cards), fmt::format("reads = [\"{}\"]\n", reads) + settings));
     hide_outputs(out);
@@ -313,12 +303,8 @@ TEST_F(ProgramCard, MayLieInTheFolderOfOutputs) {
   register_program(folder_ / "here/here.toml");
   hide_outputs(folder_ / "here");
   EXPECT_EQ(hidden_among({(folder_ / "here/plans").string()}), "");
-  for (const char* name : {"here",
-                           "here/results",
-                           "here/page",
-                           "here/programs.secret",
-                           "here/store.sqlite",
-                           "here/checkpoints"})
+  for (const char* name : {"here", "here/results", "here/page", "here/programs.secret",
+                           "here/store.sqlite", "here/checkpoints"})
     EXPECT_NE(hidden_among({(folder_ / name).string()}), "") << name;
 }
 

@@ -52,10 +52,10 @@ TEST(Questions, EachGoThroughThePythonPackage) {
   for (const wire::QuestionText& q : wire::all_questions()) {
     const std::string name(q.name);
     const bool named = package.find('"' + name + '"') != std::string::npos;
-    const bool of_a_session = std::ranges::any_of(
-        std::initializer_list<std::string_view>{
-            "stationarity", "line_search", "exponential", "gibbs"},
-        [&](std::string_view session) { return name.starts_with(session); });
+    const bool of_a_session =
+        std::ranges::any_of(std::initializer_list<std::string_view>{"stationarity", "line_search",
+                                                                    "exponential", "gibbs"},
+                            [&](std::string_view session) { return name.starts_with(session); });
     EXPECT_TRUE(named || of_a_session) << name;
   }
 }

@@ -76,9 +76,9 @@ TEST(WireBytes, OfAQueryAreItsMembersInTheListedOrder) {
                                .difference_limit = 2,
                                .noise = Noise::standard_deviation(0.25),
                                .block = Block::joint};
-  EXPECT_EQ(sent(query),
-            one_half + std::string("cb4000000000000000") + text_of("standard_deviation") +
-                "cb3fd0000000000000" + text_of("joint"));
+  EXPECT_EQ(sent(query), one_half + std::string("cb4000000000000000") +
+                             text_of("standard_deviation") + "cb3fd0000000000000" +
+                             text_of("joint"));
 }
 
 TEST(WireBytes, OfAnAbsentRangeAreTwoNilsAndOfOneItsEnds) {
@@ -91,9 +91,8 @@ TEST(WireBytes, OfAnAbsentRangeAreTwoNilsAndOfOneItsEnds) {
 
 TEST(WireBytes, OfATableAreItsSizeThenNamesAndValues) {
   const Outcome outcome{.point = Vector::Zero(1), .steps = 2, .counts = {{"b", 7}, {"a", 5}}};
-  EXPECT_EQ(sent(outcome),
-            text_of("steps_done") + "02" + "c4080000000000000000" + "02" + text_of("a") + "05" +
-                text_of("b") + "07");
+  EXPECT_EQ(sent(outcome), text_of("steps_done") + "02" + "c4080000000000000000" + "02" +
+                               text_of("a") + "05" + text_of("b") + "07");
 }
 
 TEST(WireParts, GiveAStructBack) {

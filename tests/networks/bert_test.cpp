@@ -80,8 +80,7 @@ torch::Tensor integers(const std::vector<std::int64_t>& row) {
 }
 
 /// The scores of one sentence; every place a token where the mask is none.
-std::vector<double> scores_of(const Network& network,
-                              const Vector& x,
+std::vector<double> scores_of(const Network& network, const Vector& x,
                               const std::vector<std::int64_t>& ids,
                               const torch::Tensor& mask = {}) {
   Pass pass{.parameters = network.parts(parameters_of(x)), .mask = mask};
@@ -107,8 +106,7 @@ std::shared_ptr<const Examples> published_records(const nlohmann::json& records)
 
 /// ∇f(x; z_i) by a backward pass of that record alone.
 Vector gradient_of(const std::shared_ptr<const Network>& network,
-                   const std::shared_ptr<const Examples>& examples,
-                   Index record,
+                   const std::shared_ptr<const Examples>& examples, Index record,
                    ConstVectorRef x) {
   Vector gradient(x.size());
   NetworkObjective(network, examples, {record}, in_double).gradient(x, gradient);
@@ -155,8 +153,7 @@ TEST(Bert, HasTheScoresAndLossesOfAnIndependentProgram) {
     for (std::size_t k = 0; k < scores.size(); ++k)
       EXPECT_NEAR(scores[k], expected[k], 1e-10) << i << ", " << k;
     EXPECT_NEAR(NetworkObjective(network, examples, {i}, in_double).value(x),
-                record.at("loss").get<double>(),
-                1e-10);
+                record.at("loss").get<double>(), 1e-10);
   }
 }
 
@@ -287,8 +284,7 @@ TEST_P(BertRecordGradients, OfOneRecordDoNotDependOnTheOthers) {
   EXPECT_LE(moved.norm(), 2.0);
 }
 
-INSTANTIATE_TEST_SUITE_P(AllForms,
-                         BertRecordGradients,
+INSTANTIATE_TEST_SUITE_P(AllForms, BertRecordGradients,
                          testing::Values(Case{RecordForm::direct, torch::kDouble},
                                          Case{RecordForm::ghost, torch::kDouble},
                                          Case{RecordForm::automatic, torch::kDouble},

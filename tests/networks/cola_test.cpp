@@ -81,11 +81,8 @@ ColaFamily small_family() {
 
 /// A file of the network's own parameters, all equal, under names and with shapes that `change` may
 /// alter.
-std::filesystem::path write_weights(const ColaFolder& data,
-                                    const Network& network,
-                                    const std::string& name,
-                                    float value,
-                                    const auto& change) {
+std::filesystem::path write_weights(const ColaFolder& data, const Network& network,
+                                    const std::string& name, float value, const auto& change) {
   std::vector<NamedTensor> tensors;
   for (const Layer::Named& part : network.named())
     tensors.push_back(
@@ -180,8 +177,8 @@ TEST(Cola, LearnsThroughACuratorWithinItsBudget) {
   const auto run = [&](std::uint64_t seed) {
     Curator curator(problem.facts, *problem.records, noise.rule, {.seed = seed});
     EXPECT_EQ(curator.label(), PrivacyLabel::conditional);
-    return algorithm.run(
-        curator, Stream::sealed({.seed = seed, .purpose = Purpose::algorithm}), nobody);
+    return algorithm.run(curator, Stream::sealed({.seed = seed, .purpose = Purpose::algorithm}),
+                         nobody);
   };
   const Outcome outcome = run(3);
   EXPECT_EQ(outcome.status, Status::steps_done);
@@ -222,10 +219,7 @@ TEST(Cola, StartsFromThePretrainedFileByOldNamesAndWithAHeadOfItsOwn) {
   const ColaFolder data;
   ColaFamily family = small_family();
   const NetworkInstance random = family.instance({.records = 3, .seed = 4});
-  write_weights(data,
-                *random.network,
-                "bert-base-uncased/model.safetensors",
-                0.5F,
+  write_weights(data, *random.network, "bert-base-uncased/model.safetensors", 0.5F,
                 [](std::vector<NamedTensor>& all) {
                   all.resize(all.size() - 2);  // without classifier
                   all.push_back({.name = "cls.predictions.bias", .shape = {13}, .values = {}});

@@ -34,9 +34,7 @@ TEST_P(SmoothNetwork, HasTheHessianOfItsGradient) {
   EXPECT_NEAR(slope, gradient.dot(v), 1e-6 * (1 + std::abs(slope)));
 }
 
-INSTANTIATE_TEST_SUITE_P(Architectures,
-                         SmoothNetwork,
-                         testing::Values("cnn", "resnet18"),
+INSTANTIATE_TEST_SUITE_P(Architectures, SmoothNetwork, testing::Values("cnn", "resnet18"),
                          [](const auto& info) { return info.param; });
 
 }  // namespace

@@ -33,10 +33,7 @@ struct PngKind {
 };
 
 /// `height` rows of equal length, taken from `bytes` one after the other.
-void write_png(const fs::path& file,
-               std::span<const std::uint8_t> bytes,
-               Index width,
-               Index height,
+void write_png(const fs::path& file, std::span<const std::uint8_t> bytes, Index width, Index height,
                const PngKind& kind = {}) {
   fs::create_directories(file.parent_path());
   const std::unique_ptr<std::FILE, int (*)(std::FILE*)> out(std::fopen(file.c_str(), "wb"),
@@ -44,14 +41,8 @@ void write_png(const fs::path& file,
   png_structp png = png_create_write_struct(PNG_LIBPNG_VER_STRING, nullptr, nullptr, nullptr);
   png_infop info = png_create_info_struct(png);
   png_init_io(png, out.get());
-  png_set_IHDR(png,
-               info,
-               static_cast<png_uint_32>(width),
-               static_cast<png_uint_32>(height),
-               kind.depth,
-               kind.color,
-               kind.interlace,
-               PNG_COMPRESSION_TYPE_DEFAULT,
+  png_set_IHDR(png, info, static_cast<png_uint_32>(width), static_cast<png_uint_32>(height),
+               kind.depth, kind.color, kind.interlace, PNG_COMPRESSION_TYPE_DEFAULT,
                PNG_FILTER_TYPE_DEFAULT);
   const std::array<png_color, 2> palette{};
   if (kind.color == PNG_COLOR_TYPE_PALETTE) png_set_PLTE(png, info, palette.data(), 2);
@@ -378,10 +369,8 @@ TEST(RealCifar10, IsThatOfTheOfficialFilesByteForByte) {
   const auto [train, test] = read_cifar10(data_folder());
   ASSERT_EQ(train.count, 50'000);
   ASSERT_EQ(test.count, 10'000);
-  const std::array digests{"5dd7e06a14cb22eb9f671a540d1b7c25",
-                           "5ea93a67294ea407fff1d09f752e9692",
-                           "942cd6a4bcdd0dd3c604fbe906cb4421",
-                           "ae636b3ba5c66a11e91e8cb52e771fcb",
+  const std::array digests{"5dd7e06a14cb22eb9f671a540d1b7c25", "5ea93a67294ea407fff1d09f752e9692",
+                           "942cd6a4bcdd0dd3c604fbe906cb4421", "ae636b3ba5c66a11e91e8cb52e771fcb",
                            "53f37980c15c3d472c316c40844f3f0d"};
   for (Index b = 0; b < 5; ++b)
     EXPECT_EQ(official_md5(train, b * 10'000, 10'000), digests[static_cast<std::size_t>(b)])

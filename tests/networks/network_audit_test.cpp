@@ -45,24 +45,19 @@ class PlantedConvolution final : public Parametric {
   Tensor forward(Pass& pass, Tensor input) const override {
     const Tensor kernel =
         own(pass, 0, size()).view({shape_.out, shape_.in, shape_.kernel, shape_.kernel});
-    return pass.captured(
-        *this,
-        input,
-        at::conv2d(
-            input, kernel, {}, {shape_.stride, shape_.stride}, {shape_.padding, shape_.padding}));
+    return pass.captured(*this, input,
+                         at::conv2d(input, kernel, {}, {shape_.stride, shape_.stride},
+                                    {shape_.padding, shape_.padding}));
   }
   Index size() const override { return right_.size(); }
-  std::unique_ptr<RecordGradients> record_gradients(const Tensor& input,
-                                                    const Tensor& gradient,
+  std::unique_ptr<RecordGradients> record_gradients(const Tensor& input, const Tensor& gradient,
                                                     RecordForm form) const override {
     auto right = right_.record_gradients(input, gradient, form);
     Tensor squares = right->squared_norms();
     if (bug_ == NormBug::one_place) {
-      const Tensor patches = at::im2col(input,
-                                        {shape_.kernel, shape_.kernel},
-                                        {1, 1},
-                                        {shape_.padding, shape_.padding},
-                                        {shape_.stride, shape_.stride});
+      const Tensor patches =
+          at::im2col(input, {shape_.kernel, shape_.kernel}, {1, 1},
+                     {shape_.padding, shape_.padding}, {shape_.stride, shape_.stride});
       squares = (patches.square().sum(1) * gradient.flatten(2).square().sum(1)).sum(1);
     }
     if (bug_ == NormBug::one_layer) squares = at::zeros_like(squares);
@@ -145,9 +140,7 @@ ProblemEntry entry() {
 class NetworkAudit : public testing::Test {
  protected:
   static void SetUpTestSuite() {
-    add_problems({entry<NormBug::none>(),
-                  entry<NormBug::one_place>(),
-                  entry<NormBug::one_layer>(),
+    add_problems({entry<NormBug::none>(), entry<NormBug::one_place>(), entry<NormBug::one_layer>(),
                   entry<NormBug::mean_gradient>()});
   }
   static ReplayAudit audit(NormBug bug, std::string_view plant = {}) {

@@ -31,8 +31,7 @@ std::string name_of(const Case& c) {
   return c.network + forms[static_cast<std::size_t>(c.form)];
 }
 
-std::shared_ptr<Network> make(const std::string& name,
-                              RecordForm form,
+std::shared_ptr<Network> make(const std::string& name, RecordForm form,
                               Normalisation kind = Normalisation::group) {
   const ImageNetworkOptions options{.width = name == "resnet18" ? 8 : 4, .normalisation = kind};
   std::shared_ptr<Network> network = name == "cnn"        ? cifar_cnn(options)
@@ -48,9 +47,7 @@ Vector start_of(const Network& network, std::uint64_t seed = 1) {
 
 /// ∇f(x; z_i) by a backward pass of that record alone.
 Vector gradient_of(const std::shared_ptr<const Network>& network,
-                   const std::shared_ptr<const Examples>& images,
-                   Index record,
-                   ConstVectorRef x) {
+                   const std::shared_ptr<const Examples>& images, Index record, ConstVectorRef x) {
   Vector gradient(x.size());
   NetworkObjective(network, images, {record}, {.type = torch::kDouble}).gradient(x, gradient);
   return gradient;
@@ -101,8 +98,7 @@ TEST_P(RecordGradients, AddUpToTheClippedSum) {
   EXPECT_EQ(records.longer(Summand::gradient(Point(x), Block::x), BatchView(members), limit), 2);
 }
 
-INSTANTIATE_TEST_SUITE_P(AllForms,
-                         RecordGradients,
+INSTANTIATE_TEST_SUITE_P(AllForms, RecordGradients,
                          testing::Values(Case{"cnn", RecordForm::direct, torch::kDouble},
                                          Case{"cnn", RecordForm::ghost, torch::kDouble},
                                          Case{"cnn", RecordForm::automatic, torch::kFloat},
@@ -280,8 +276,8 @@ TEST(RecordGradients, OfAnUnclippedRunAreCountedWhereLongerThanTheNominalBound) 
   UnsoundCurator curator(facts, records, {}, {.no_clipping = true}, &log);
   Vector out(facts.dimension);
   const Batch batch = curator.draw(BatchPolicy::all());
-  curator.gradient(
-      Point(facts.initial_point), batch, {nominal, Noise::sensitivity_ratio(1.0), Block::x}, out);
+  curator.gradient(Point(facts.initial_point), batch,
+                   {nominal, Noise::sensitivity_ratio(1.0), Block::x}, out);
   EXPECT_EQ(log.violations, 5);
   EXPECT_NEAR(log.largest_over_nominal, norms[15] / nominal, 1e-9);
 }

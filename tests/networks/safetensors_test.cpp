@@ -32,12 +32,10 @@ std::string file_of(const std::string& header, const std::string& numbers) {
   return length(header.size()) + header + numbers;
 }
 
-std::string entry(const std::string& name,
-                  const std::string& type,
-                  const std::string& shape,
+std::string entry(const std::string& name, const std::string& type, const std::string& shape,
                   const std::string& offsets) {
-  return fmt::format(
-      R"("{}":{{"dtype":"{}","shape":{},"data_offsets":{}}})", name, type, shape, offsets);
+  return fmt::format(R"("{}":{{"dtype":"{}","shape":{},"data_offsets":{}}})", name, type, shape,
+                     offsets);
 }
 
 /// Equal in every bit, but for the payload of a NaN.
@@ -89,10 +87,10 @@ TEST(Safetensors, ReadsBrainFloatsAndDoubles) {
   std::string numbers("\x80\x3f\x49\xc0", 4);  // 1 and -3.140625
   for (const double value : {0.1, -1e300, 5e-324})
     numbers.append(std::bit_cast<std::array<char, 8>>(value).data(), 8);
-  const SafetensorsFile file(folder.write("a",
-                                          file_of("{" + entry("b", "BF16", "[2]", "[0,4]") + "," +
-                                                      entry("d", "F64", "[3]", "[4,28]") + "}",
-                                                  numbers)));
+  const SafetensorsFile file(
+      folder.write("a", file_of("{" + entry("b", "BF16", "[2]", "[0,4]") + "," +
+                                    entry("d", "F64", "[3]", "[4,28]") + "}",
+                                numbers)));
   EXPECT_EQ(file.read("b"), (std::vector<float>{1, -3.140625}));
   EXPECT_EQ(file.read("d"), (std::vector<float>{0.1F, -std::numeric_limits<float>::infinity(), 0}));
 }
@@ -134,8 +132,7 @@ RC_GTEST_PROP(Safetensors, ReadWhatWasWritten, ()) {
 
 TEST(Safetensors, KeepEveryBitOfSpecialNumbers) {
   const ScratchFolder folder;
-  const std::vector<float> special{-0.0F,
-                                   std::numeric_limits<float>::denorm_min(),
+  const std::vector<float> special{-0.0F, std::numeric_limits<float>::denorm_min(),
                                    std::numeric_limits<float>::infinity(),
                                    std::bit_cast<float>(0x7fc12345U)};
   write_safetensors(folder.path() / "a",
@@ -237,12 +234,12 @@ TEST(Safetensors, RefusesHeadersThatAreNoSuchJson) {
 }
 
 TEST(Safetensors, RefusesTensorsThatContradictThemselves) {
-  const auto tensor =
-      [](const std::string& type, const std::string& shape, const std::string& offsets) {
-        const std::string line = refused_header("{" + entry("x", type, shape, offsets) + "}");
-        EXPECT_TRUE(line.starts_with("tensor 'x': ")) << line;
-        return line.substr(12);
-      };
+  const auto tensor = [](const std::string& type, const std::string& shape,
+                         const std::string& offsets) {
+    const std::string line = refused_header("{" + entry("x", type, shape, offsets) + "}");
+    EXPECT_TRUE(line.starts_with("tensor 'x': ")) << line;
+    return line.substr(12);
+  };
   const std::string parts = "tensor 'x': expected dtype, shape and data_offsets";
   EXPECT_EQ(refused_header(R"({"x":[1]})"), parts);
   EXPECT_EQ(refused_header(R"({"x":{"dtype":"F32","shape":[2]}})"), parts);

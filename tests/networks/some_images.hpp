@@ -11,8 +11,9 @@
 namespace dpsosp {
 
 /// Images of independent uniform pixels and classes; number 0 is black, number 1 white.
-inline std::shared_ptr<const networks::Images> some_images(
-    Index count, std::uint64_t seed, Index channels = 3, Index side = 32, bool augment = false) {
+inline std::shared_ptr<const networks::Images> some_images(Index count, std::uint64_t seed,
+                                                           Index channels = 3, Index side = 32,
+                                                           bool augment = false) {
   Stream stream({.seed = seed, .purpose = Purpose::test});
   const auto size = static_cast<std::size_t>(channels * side * side);
   std::vector<std::uint8_t> pixels(size * static_cast<std::size_t>(count));
@@ -25,8 +26,8 @@ inline std::shared_ptr<const networks::Images> some_images(
   networks::Images::Scaling scaling;
   scaling.mean.assign(static_cast<std::size_t>(channels), 120.0);
   scaling.deviation.assign(static_cast<std::size_t>(channels), 60.0);
-  return std::make_shared<networks::Images>(
-      channels, side, side, std::move(pixels), std::move(labels), std::move(scaling), augment);
+  return std::make_shared<networks::Images>(channels, side, side, std::move(pixels),
+                                            std::move(labels), std::move(scaling), augment);
 }
 
 }  // namespace dpsosp

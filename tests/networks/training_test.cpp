@@ -165,13 +165,12 @@ TEST_F(Training, IsARunOfOneCuratorWithAChildAnEpochAndNothingBetween) {
   const double z = run.at("multiplier");
   EXPECT_NEAR(z / (2.0 * noise.sensitivity_ratio), 1.0, 1e-6);
   const auto algorithm = find_algorithm("avdiukhin-2024/dp-sgd");
-  apply_settings(*algorithm,
-                 {{"steps", "10"},
-                  {"step_size", "1"},
-                  {"clip", "1"},
-                  {"sampling", "poisson"},
-                  {"batch", "40"},
-                  {"noise", fmt::format("{}", z / 2.0)}});
+  apply_settings(*algorithm, {{"steps", "10"},
+                              {"step_size", "1"},
+                              {"clip", "1"},
+                              {"sampling", "poisson"},
+                              {"batch", "40"},
+                              {"noise", fmt::format("{}", z / 2.0)}});
   const std::string hash = RunKey(parameters).hash();
   const StreamKey key{.seed = 3,
                       .run = static_cast<std::uint32_t>(std::stoul(hash.substr(0, 8), nullptr, 16)),

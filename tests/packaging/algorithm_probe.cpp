@@ -12,10 +12,8 @@ namespace probe {
 dpsosp::Outcome one_step(dpsosp::Curator& curator) {
   dpsosp::Outcome outcome{.point = curator.facts().initial_point};
   dpsosp::Vector gradient(outcome.point.size());
-  curator.gradient(dpsosp::Point(outcome.point),
-                   curator.draw(dpsosp::BatchPolicy::all()),
-                   {.limit = 1.0, .noise = dpsosp::Noise::sensitivity_ratio(10.0)},
-                   gradient);
+  curator.gradient(dpsosp::Point(outcome.point), curator.draw(dpsosp::BatchPolicy::all()),
+                   {.limit = 1.0, .noise = dpsosp::Noise::sensitivity_ratio(10.0)}, gradient);
   outcome.point -= 0.1 * gradient;
   return outcome;
 }

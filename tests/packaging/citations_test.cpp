@@ -28,21 +28,9 @@ std::string read(const fs::path& file) {
 /// The sources of the suite, tests excepted: what they plant need not exist.
 std::vector<fs::path> sources() {
   std::vector<fs::path> files;
-  for (const char* folder : {"core",
-                             "trusted",
-                             "problems",
-                             "networks",
-                             "privacy",
-                             "evaluator",
-                             "algorithms",
-                             "plots",
-                             "experiments",
-                             "checks",
-                             "audit",
-                             "isolation",
-                             "reproductions",
-                             "cli",
-                             "benchmarks"})
+  for (const char* folder :
+       {"core", "trusted", "problems", "networks", "privacy", "evaluator", "algorithms", "plots",
+        "experiments", "checks", "audit", "isolation", "reproductions", "cli", "benchmarks"})
     for (const auto& entry :
          fs::recursive_directory_iterator(fs::path(dpsosp::in_checkout()) / folder))
       if (entry.path().extension() == ".hpp" || entry.path().extension() == ".cpp")
@@ -234,12 +222,9 @@ TEST(Citations, DetectUnknownErratumPlaceAndHeading) {
                        "Algorithm 2; xu-2026, Theorem B.1",
                        notes),
             std::vector<std::string>{});
-  for (const char* wrong : {"xu-2026 notes, 3.2",
-                            "xu-2026, Algorithm 1, line 25",
-                            "xu-2026, Algorithm 2, line 1",
-                            "xu-2026, Lemma 2",
-                            "xu-2026, section 3.1",
-                            "as the specification says"})
+  for (const char* wrong :
+       {"xu-2026 notes, 3.2", "xu-2026, Algorithm 1, line 25", "xu-2026, Algorithm 2, line 1",
+        "xu-2026, Lemma 2", "xu-2026, section 3.1", "as the specification says"})
     EXPECT_EQ(unresolved(wrong, notes).size(), 1U) << wrong;
 }
 

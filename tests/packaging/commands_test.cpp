@@ -171,15 +171,11 @@ class Checkout {
   }
 
   Result run(const std::string& command) const {
-    return run_program("/usr/bin/env",
-                       {"-u",
-                        "DPSOSP_DATA",
-                        "PATH=" + (folder_ / "tools").string() + ":" + std::getenv("PATH"),
-                        "SLURM_ARRAY_TASK_ID=1",
-                        "SLURM_CPUS_PER_TASK=1",
-                        "bash",
-                        "-c",
-                        "cd '" + folder_.path().string() + "' && " + command});
+    return run_program(
+        "/usr/bin/env",
+        {"-u", "DPSOSP_DATA", "PATH=" + (folder_ / "tools").string() + ":" + std::getenv("PATH"),
+         "SLURM_ARRAY_TASK_ID=1", "SLURM_CPUS_PER_TASK=1", "bash", "-c",
+         "cd '" + folder_.path().string() + "' && " + command});
   }
 
   bool has(const std::string& file) const { return fs::exists(folder_ / file); }
@@ -276,10 +272,8 @@ TEST(Commands, OfSweepsAreGivenTheExampleThatIsPrinted) {
 }
 
 TEST(Commands, PagesThatHoldThemAreTested) {
-  std::vector<fs::path> documents{source("README.md"),
-                                  source("CONTRIBUTING.md"),
-                                  source("benchmarks/README.md"),
-                                  source("results/README.md")};
+  std::vector<fs::path> documents{source("README.md"), source("CONTRIBUTING.md"),
+                                  source("benchmarks/README.md"), source("results/README.md")};
   for (const char* folder : {".github", "docs", "tests"})
     for (const auto& entry : fs::recursive_directory_iterator(source(folder)))
       if (entry.path().extension() == ".md") documents.push_back(entry.path());
@@ -319,23 +313,16 @@ TEST(Commands, AreReadAsWritten) {
       "dpsosp pseudo-code\n"
       "```\n";
   EXPECT_EQ(commands(page),
-            (std::vector<std::string>{"./run reproduce",
-                                      "dpsosp check --help",
-                                      "dpsosp list claims --json",
-                                      "dpsosp run --a 1 --b 2",
-                                      "make all",
-                                      "cmake --preset dev",
-                                      "srun x --y"}));
+            (std::vector<std::string>{"./run reproduce", "dpsosp check --help",
+                                      "dpsosp list claims --json", "dpsosp run --a 1 --b 2",
+                                      "make all", "cmake --preset dev", "srun x --y"}));
 }
 
 TEST(Commands, ThatAreWrongAreFound) {
-  const std::vector<std::string> wrong{"dpsosp lst --help",
-                                       "./run dpsosp list algorithm",
-                                       "./run reproduce --scael smoke",
-                                       "./run tset",
-                                       "cmake --workflow --preset devel",
-                                       "cmake --build --preset devel",
-                                       "make all"};
+  const std::vector<std::string> wrong{
+      "dpsosp lst --help", "./run dpsosp list algorithm",     "./run reproduce --scael smoke",
+      "./run tset",        "cmake --workflow --preset devel", "cmake --build --preset devel",
+      "make all"};
   EXPECT_EQ(failures(wrong).size(), wrong.size());
   EXPECT_TRUE(
       failures({"dpsosp list algorithms", "./run test --all", "cmake --workflow --preset dev"})
@@ -363,9 +350,9 @@ TEST_F(Networks, AreBuiltAndRunWhereTheirExhibitsAreNamed) {
   const std::string with_networks =
       "cmake --preset release -DDPSOSP_NEURAL=ON\n"
       "cmake --build --preset release --target dpsosp-neural\n";
-  for (const char* words : {"avdiukhin-2024/figure-2a --scale smoke",
-                            "--out x avdiukhin-2024/figure-2b xu-2026/table-2",
-                            "--exhibit=avdiukhin-2024/figure-2a"})
+  for (const char* words :
+       {"avdiukhin-2024/figure-2a --scale smoke",
+        "--out x avdiukhin-2024/figure-2b xu-2026/table-2", "--exhibit=avdiukhin-2024/figure-2a"})
     EXPECT_EQ(said(std::string("./run reproduce ") + words),
               std::string("dpsosp-neural reproduce ") + words + "\n" + with_networks);
   EXPECT_EQ(said("echo DPSOSP_NEURAL:BOOL=ON >build/release/CMakeCache.txt; "
@@ -375,12 +362,9 @@ TEST_F(Networks, AreBuiltAndRunWhereTheirExhibitsAreNamed) {
 }
 
 TEST_F(Networks, AreLeftOutWhereNothingOfTheirsIsComputed) {
-  for (const char* words : {"",
-                            " avdiukhin-2024/rates",
-                            " --out avdiukhin-2024 xu-2026/table-2",
+  for (const char* words : {"", " avdiukhin-2024/rates", " --out avdiukhin-2024 xu-2026/table-2",
                             " --check avdiukhin-2024/figure-1a",
-                            " avdiukhin-2024/figure-1a --dry-run",
-                            " --help avdiukhin-2024"})
+                            " avdiukhin-2024/figure-1a --dry-run", " --help avdiukhin-2024"})
     EXPECT_EQ(said(std::string("./run reproduce") + words),
               std::string("dpsosp reproduce") + words +
                   "\ncmake --build --preset release --target dpsosp\n");

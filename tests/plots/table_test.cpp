@@ -81,13 +81,8 @@ TEST(Table, ShowsMedianRangeAndFailures) {
                            "failed: not\\_finite}"),
       std::string::npos);
   EXPECT_EQ(read_csv(to_csv(table))[1],
-            (std::vector<std::string>{"m",
-                                      "1.3100000000000001",
-                                      "0.69999999999999996",
-                                      "2.3999999999999999",
-                                      "20",
-                                      "2",
-                                      "not_finite"}));
+            (std::vector<std::string>{"m", "1.3100000000000001", "0.69999999999999996",
+                                      "2.3999999999999999", "20", "2", "not_finite"}));
   for (const std::string& text : {to_markdown(table), to_latex(table)})
     EXPECT_EQ(count_of(text, "favourable selection"), 1U);
 }

@@ -21,8 +21,8 @@ constexpr Index n = 8;
 constexpr double C = 1.0;
 constexpr double delta = 0.01;
 constexpr int runs = 100'000;
-constexpr std::array thresholds{
-    0.5, 1.0, 1.5, 2.0, 2.5, 3.0};  // in std from the midpoint, either side
+constexpr std::array thresholds{0.5, 1.0, 1.5,
+                                2.0, 2.5, 3.0};  // in std from the midpoint, either side
 constexpr double false_alarm = 1e-6 / (2 * 2 * 2 * thresholds.size());
 
 using Binomial = boost::math::binomial_distribution<>;
@@ -50,8 +50,7 @@ double audited_epsilon(Score score_a, Score score_b) {
     }
   double best = 0.0;
   for (std::size_t j = 0; j < 2 * thresholds.size(); ++j)
-    best = std::max({best,
-                     epsilon_from_counts(beyond[0][j], beyond[1][j]),
+    best = std::max({best, epsilon_from_counts(beyond[0][j], beyond[1][j]),
                      epsilon_from_counts(beyond[1][j], beyond[0][j])});
   return best;
 }
@@ -79,9 +78,7 @@ double audit(const Attack& attack, double claimed_ratio, const Departures&... de
   const auto score = [&](AnyHouse& house) {
     return [&, batch = house.curator.draw(attack.policy)]() mutable {
       if (attack.policy.kind != BatchPolicy::Kind::all) batch = house.curator.draw(attack.policy);
-      return ask(house.curator,
-                 Kind::gradient,
-                 batch,
+      return ask(house.curator, Kind::gradient, batch,
                  {C, Noise::sensitivity_ratio(attack.ratio)})[0] /
              scale;
     };

@@ -302,11 +302,9 @@ TEST(Charges, TrustNoConstantOfTheProblem) {
     for (const double value : {0.0, 1e-6, 1e6}) {
       const SineRecords records(d, n);
       PublicFacts facts = sine_facts(d, n);
-      for (const std::string_view name : {constant::smoothness,
-                                          constant::hessian_lipschitz,
-                                          constant::lipschitz,
-                                          constant::joint_smoothness,
-                                          constant::suboptimality})
+      for (const std::string_view name :
+           {constant::smoothness, constant::hessian_lipschitz, constant::lipschitz,
+            constant::joint_smoothness, constant::suboptimality})
         if (value > 0)
           facts.constants.set(name, {.value = value, .origin = Origin::proved, .attained = 1.0});
       Curator curator(facts, records, wide_rule(), {.seed = 5});
@@ -354,8 +352,7 @@ TEST(Charges, AreOfTheSamplingThatIsDrawn) {
         EXPECT_EQ(event->rate, rate) << query.name << " of " << own;
         EXPECT_EQ(event->noise_multiplier, 1.0);
         EXPECT_NEAR((spent_share(*curator) - before) * capacity[k],
-                    renyi_rule(1e6).charge(FixedSizeGaussianEvent{rate, 1.0}),
-                    1e-8)
+                    renyi_rule(1e6).charge(FixedSizeGaussianEvent{rate, 1.0}), 1e-8)
             << query.name << ", " << size << " of " << own;
       }
       for (const double rate : {0.1, 0.6}) {
@@ -448,14 +445,11 @@ void spend(Curator& curator) {
           .choose_l1_vertex(1.0, x, 1.0, size);
     });
     until_refused([&] {
-      curator.gradient(Point(x),
-                       curator.draw(BatchPolicy::all()),
-                       {1.0, Noise::sensitivity_ratio(1 / size)},
-                       out);
+      curator.gradient(Point(x), curator.draw(BatchPolicy::all()),
+                       {1.0, Noise::sensitivity_ratio(1 / size)}, out);
     });
     until_refused([&] {
-      GibbsSampler(curator,
-                   curator.draw(BatchPolicy::all()),
+      GibbsSampler(curator, curator.draw(BatchPolicy::all()),
                    {.inverse_temperature = size * static_cast<double>(n) / 4,
                     .regularizer = 1.0,
                     .lipschitz = 1.0,
@@ -620,8 +614,7 @@ TEST(Handles, OfMechanismsKeepTheirBatch) {
        }},
       {"gibbs sampler",
        [&](Curator& c, const Batch& batch) -> Ask {
-         auto m = std::make_shared<GibbsSampler>(c,
-                                                 batch,
+         auto m = std::make_shared<GibbsSampler>(c, batch,
                                                  GibbsSpec{.inverse_temperature = 0.1,
                                                            .regularizer = 1.0,
                                                            .lipschitz = 1.0,
@@ -636,8 +629,7 @@ TEST(Handles, OfMechanismsKeepTheirBatch) {
        }},
       {"stationarity test",
        [&](Curator& c, const Batch& batch) -> Ask {
-         auto m = std::make_shared<StationarityTest>(c,
-                                                     batch,
+         auto m = std::make_shared<StationarityTest>(c, batch,
                                                      StationaritySpec{.epsilon = 0.1,
                                                                       .gradient_scale = 1.0,
                                                                       .curvature_scale = 1.0,
@@ -692,8 +684,7 @@ TEST(Charges, AreThoseOfTheirOwnRuleBesideOtherCurators) {
           query.ask(*curator, BatchPolicy::all());
           const LedgerEntry entry = curator->ledger().entries().back();
           EXPECT_NEAR((spent_share(*curator) - before) * of,
-                      rule.charge(*entry.event) * static_cast<double>(query.listed),
-                      1e-8)
+                      rule.charge(*entry.event) * static_cast<double>(query.listed), 1e-8)
               << query.name << ", " << to_string(rule.calibrator);
         }
       }
@@ -752,8 +743,8 @@ TEST(AuditedCurator, ReleasesBitsOfReleaseCuratorInEveryQuery) {
   const StreamKey key{.seed = 5};
   Silent auditor;
   ClipLog log;
-  AuditedCurator audited(
-      facts, records, wide_rule(), key, auditor, log, std::make_unique<StreamWords>(3));
+  AuditedCurator audited(facts, records, wide_rule(), key, auditor, log,
+                         std::make_unique<StreamWords>(3));
   ReleaseCurator plain(facts, records, wide_rule(), key, std::make_unique<StreamWords>(3));
   const std::vector<Vector> expected = released_by(audited, true);
   const std::vector<Vector> released = released_by(plain, true);

@@ -61,10 +61,8 @@ TEST(Child, ReadsAndChargesItsRangeAlone) {
   Curator grandchild = child.child({"g", 0.5, RecordRange{2, 5}});  // records 5, 6, 7 of the root
   EXPECT_EQ(child.facts().records, 6);
   EXPECT_EQ(grandchild.facts().records, 3);
-  for (const BatchPolicy& policy : {BatchPolicy::all(),
-                                    BatchPolicy::fresh(2),
-                                    BatchPolicy::sample(2),
-                                    BatchPolicy::poisson(0.7)})
+  for (const BatchPolicy& policy : {BatchPolicy::all(), BatchPolicy::fresh(2),
+                                    BatchPolicy::sample(2), BatchPolicy::poisson(0.7)})
     for (int k = 0; k < (policy.kind == BatchPolicy::Kind::fresh ? 1 : 20); ++k)
       ask(grandchild, Kind::gradient, grandchild.draw(policy, BatchUse::several_queries), query);
   EXPECT_EQ(house.records.read, (std::set<Index>{5, 6, 7}));

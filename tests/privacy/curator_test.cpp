@@ -23,8 +23,8 @@ using namespace testing;
 constexpr Index n = 12;
 constexpr double C = 1.0;
 const GradientQuery query{C, Noise::sensitivity_ratio(1.0), Block::x};  // costs ρ = 1/2
-const std::array policies{
-    BatchPolicy::all(), BatchPolicy::fresh(4), BatchPolicy::sample(4), BatchPolicy::poisson(0.4)};
+const std::array policies{BatchPolicy::all(), BatchPolicy::fresh(4), BatchPolicy::sample(4),
+                          BatchPolicy::poisson(0.4)};
 
 Data some_data(std::uint64_t seed = 2) {
   Stream stream({.seed = seed});
@@ -84,9 +84,7 @@ TEST(Refusal, EventBeyondEveryAccountantLeavesNoTrace) {
   rule.order = 8.0;
   for (const double ratio : {1e100, 0.6e-100}) {
     House house(some_data(), {.seed = 3}, rule);
-    EXPECT_THROW(ask(house.curator,
-                     Kind::gradient,
-                     house.curator.draw(BatchPolicy::poisson(0.5)),
+    EXPECT_THROW(ask(house.curator, Kind::gradient, house.curator.draw(BatchPolicy::poisson(0.5)),
                      {C, Noise::sensitivity_ratio(ratio)}),
                  InputError)
         << ratio;
@@ -111,14 +109,14 @@ TEST(Refusal, BadShapesLeaveNoTrace) {
   const auto refused = [&](const Point& point, const Point& previous, Block block, Index entries) {
     expect_no_trace<InputError>([&](Curator& c, VectorRef) {
       Vector out = Vector::Zero(entries);
-      c.gradient_difference(
-          point, previous, c.draw(BatchPolicy::all()), {C, query.noise, block}, out);
+      c.gradient_difference(point, previous, c.draw(BatchPolicy::all()), {C, query.noise, block},
+                            out);
     });
     expect_no_trace<InputError>([&](Curator& c, VectorRef) {
       Vector out = Vector::Zero(entries);
       TreeStream tree(c, 10.0, 4);
-      tree.push_difference(
-          point, previous, c.draw(BatchPolicy::all()), {C, query.noise, block}, out);
+      tree.push_difference(point, previous, c.draw(BatchPolicy::all()), {C, query.noise, block},
+                           out);
     });
   };
   refused(at.to(), at.from(), Block::x, d + 1);
@@ -165,9 +163,8 @@ TEST(Batches, AreRejectedByOtherCurators) {
   };
   house.records.read.clear();
   for (const BatchPolicy& policy : policies) {
-    refuses(child,
-            house.curator.draw(policy.kind == BatchPolicy::Kind::fresh ? BatchPolicy::fresh(2)
-                                                                       : policy));
+    refuses(child, house.curator.draw(
+                       policy.kind == BatchPolicy::Kind::fresh ? BatchPolicy::fresh(2) : policy));
     refuses(house.curator, child.draw(policy));
     refuses(sibling,
             child.draw(policy.kind == BatchPolicy::Kind::fresh ? BatchPolicy::fresh(1) : policy));
@@ -301,8 +298,7 @@ TEST(Curator, GivesSameBitsForSameKeyOnly) {
     House c(some_data(), {.seed = 4, .run = 2});
     for (const Kind kind : {Kind::gradient, Kind::difference, Kind::gradient}) {
       const auto release = [&](House& h) {
-        return ask(h.curator,
-                   kind,
+        return ask(h.curator, kind,
                    h.curator.draw(BatchPolicy(policy).kind == BatchPolicy::Kind::fresh
                                       ? BatchPolicy::fresh(4)
                                       : policy),

@@ -54,8 +54,8 @@ TEST(Door, ChargesByItsOwnFacts) {
   Vector one(d), two(d);
   for (auto* house : {&honest, &cheated}) {
     Vector& out = house == &honest ? one : two;
-    house->curator.gradient(
-        Point(Vector::Ones(d)), house->curator.draw(BatchPolicy::poisson(0.5)), query, out);
+    house->curator.gradient(Point(Vector::Ones(d)), house->curator.draw(BatchPolicy::poisson(0.5)),
+                            query, out);
   }
   EXPECT_EQ(one, two);
   EXPECT_EQ(honest.curator.ledger().entries()[0].sensitivity_low,
@@ -67,8 +67,8 @@ TEST(Door, KeepsItsOwnLedger) {
   QuadraticHouse house(some_quadratics(10));
   Vector out(d);
   const auto ask = [&] {
-    house.curator.gradient(
-        Point(Vector::Ones(d)), house.curator.draw(BatchPolicy::all()), query, out);
+    house.curator.gradient(Point(Vector::Ones(d)), house.curator.draw(BatchPolicy::all()), query,
+                           out);
   };
   ask();
   Ledger mine = house.curator.ledger();
@@ -125,16 +125,14 @@ TEST(Door, RefusesOtherThreadsWhateverIsAsked) {
   HessianStream stream(c), other(c);
   stream.refresh(Point(x), batch, 1.0);
   LineSearch search(c, batch, x, {.epsilon = 0.1, .loss_limit = 1.0, .reach = 2.0});
-  StationarityTest test(c,
-                        batch,
+  StationarityTest test(c, batch,
                         {.epsilon = 0.1,
                          .gradient_scale = 1.0,
                          .curvature_scale = 1.0,
                          .gradient_limit = 1.0,
                          .hessian_limit = 1.0});
   ExponentialMechanism mechanism(c, batch);
-  GibbsSampler sampler(c,
-                       batch,
+  GibbsSampler sampler(c, batch,
                        {.inverse_temperature = 0.5,
                         .regularizer = 1.0,
                         .lipschitz = 1.0,
@@ -230,8 +228,8 @@ TEST(Door, GivesCuratorsWithEqualPathsOtherNoise) {
 
 TEST(Door, ExchangesNoEmptyBudget) {
   for (const double capacity : {0.0, 4.9e-324, 1e-320}) {
-    QuadraticHouse house(
-        some_quadratics(10), {.seed = 1}, {.capacity = capacity, .alone_epsilon = 1});
+    QuadraticHouse house(some_quadratics(10), {.seed = 1},
+                         {.capacity = capacity, .alone_epsilon = 1});
     EXPECT_NE(refusal([&] {
                 house.curator.child({.name = "whole", .pure = true});
               }).find("to be exchanged"),

@@ -155,8 +155,7 @@ inline const std::vector<AnyQuery>& every_query() {
   };
   const auto stationarity = [](SelectionForm form) {
     return [form](Curator& c, const BatchPolicy& policy) {
-      StationarityTest test(c,
-                            c.draw(policy),
+      StationarityTest test(c, c.draw(policy),
                             {.epsilon = 0.1,
                              .gradient_scale = 1.0,
                              .curvature_scale = 1.0,

@@ -29,9 +29,7 @@ class ScoredRecords final : public test::WrittenRecords {
   using Loss = std::function<double(ConstVectorRef w, Index i)>;
   ScoredRecords(Index n, Loss loss) : WrittenRecords(n), loss_(std::move(loss)) {}
 
-  ClipReport add(const Summand& s,
-                 const BatchView& batch,
-                 double limit,
+  ClipReport add(const Summand& s, const BatchView& batch, double limit,
                  VectorRef out) const override {
     const ClipReport report = WrittenRecords::add(s, batch, limit, out);
     if (batch.size() == size()) {
@@ -137,8 +135,7 @@ TEST(ExponentialMechanism, DrawsFromPublishedDistribution) {
   const Matrix points = circle(5);
   for (const auto& [law, epsilon] : {std::pair{paper, 0.5}, std::pair{tight, 1.0}})
     EXPECT_GT(
-        fit(law,
-            100000,
+        fit(law, 100000,
             [&, e = epsilon] { return lab.mechanism.choose(points, Vector::Zero(2), 1.0, e); }),
         1e-4);
   EXPECT_EQ(lab.curator.ledger().entries().size(), 2U);
@@ -284,8 +281,7 @@ TEST(ExponentialMechanism, DrawsFarVerticesFromTheirDistribution) {
     lab.records.slope = Matrix::Constant(1, 5, g);
     const double range = lab.mechanism.vertex_range(1.0, 4.0);  // the middle is rounded, too
     const Vector law = softmin(Vector{{0.0, 2 * g}}, 1.0);
-    EXPECT_GT(fit(law,
-                  20000,
+    EXPECT_GT(fit(law, 20000,
                   [&] { return lab.mechanism.choose_vertex(vertices, Vector::Zero(1), 1, range); }),
               1e-4)
         << g;
@@ -370,8 +366,7 @@ TEST(ExponentialMechanism, ProductGridMatchesEnumeratedNet) {
   const double of_grid = lambda * mechanism.range(grid, L_j);
   EXPECT_NEAR(of_grid, of_net, 1e-9 * of_net);  // (2/n) Σ L_j side_j = 2LD/n on a cube
   EXPECT_GT(
-      fit(law,
-          30000,
+      fit(law, 30000,
           [&] {
             mechanism.choose(grid, L_j, of_grid, point);
             const auto cell = [&](double v) {
@@ -399,8 +394,8 @@ TEST(ExponentialMechanism, ProductGridChargeCoversAnyOneRecord) {
         for (Index j = 0; j < 3; ++j) {
           Vector values(5);
           for (Index k = 0; k < 5; ++k) values[k] = grid.value(j, k);
-          records.add_coordinate_loss_differences(
-              j, values, 0.0, BatchView(i, i + 1), limit, scores.back().col(j));
+          records.add_coordinate_loss_differences(j, values, 0.0, BatchView(i, i + 1), limit,
+                                                  scores.back().col(j));
         }
       }
       double worst = 0;
@@ -418,15 +413,11 @@ TEST(ExponentialMechanism, ProductGridChargeCoversAnyOneRecord) {
 
 /// Not refused as too dear, which a larger budget would mend.
 TEST(ExponentialMechanism, IsUnsupportedWhereTheFilterHasNoProofForIt) {
-  Lab gaussian(2,
-               40,
-               [](ConstVectorRef w, Index) { return circle_loss(w); },
+  Lab gaussian(2, 40, [](ConstVectorRef w, Index) { return circle_loss(w); },
                {Calibrator::exact_gaussian, {}, 1.0});
   EXPECT_THROW(gaussian.mechanism.choose(circle(5), Vector::Zero(2), 5.0, 0.1), UnsupportedError);
   Lab pure(
-      2,
-      40,
-      [](ConstVectorRef w, Index) { return circle_loss(w); },
+      2, 40, [](ConstVectorRef w, Index) { return circle_loss(w); },
       filter_rule({1.0, 1e-6}, Calibrator::exact_gaussian, {}, 0.25));
   EXPECT_NO_THROW(pure.mechanism.choose(circle(5), Vector::Zero(2), 5.0, 0.25));
   EXPECT_THROW(pure.mechanism.choose(circle(5), Vector::Zero(2), 5.0, 0.1), BudgetExhausted);
@@ -455,8 +446,7 @@ TEST(ExponentialMechanism, ChoosesBestWithoutNoiseAndUniformlyWithoutData) {
 TEST(ExponentialMechanism, ChargesNothingForPointsAtCentre) {
   Lab lab(2, 10, [](ConstVectorRef, Index) { return 1.0; });
   const Matrix same = Matrix::Ones(2, 3);
-  EXPECT_GT(fit(Vector::Constant(3, 1.0 / 3),
-                9000,
+  EXPECT_GT(fit(Vector::Constant(3, 1.0 / 3), 9000,
                 [&] { return lab.mechanism.choose(same, Vector::Ones(2), 1.0, 1.0); }),
             1e-4);
   EXPECT_EQ(lab.curator.ledger().queries(), 0);
@@ -559,8 +549,7 @@ TEST(Gumbel, FollowsItsDistributionWithTwoWordsPerDraw) {
   Stream stream({.seed = 20});
   constexpr Index draws = 200000, cells = 40;
   const Vector law = Vector::Constant(cells, 1.0 / cells);
-  EXPECT_GT(fit(law,
-                draws,
+  EXPECT_GT(fit(law, draws,
                 [&] {
                   const double u = std::exp(-std::exp(-stream.gumbel()));
                   return std::min<Index>(cells - 1, static_cast<Index>(u * cells));

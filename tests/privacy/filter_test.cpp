@@ -67,8 +67,8 @@ TEST(RangeFilter, NeverOverspendsUnderGreedyAdaptiveCharges) {
     for (int step = 0; step < 400; ++step) {
       // asks for all that seems to be left, a little more, or a small random amount
       const double left = filter.remaining();
-      const std::array wishes{
-          left, std::nextafter(left, 1.0), left * (1 + 1e-15), left * stream.uniform(), 1e-17};
+      const std::array wishes{left, std::nextafter(left, 1.0), left * (1 + 1e-15),
+                              left * stream.uniform(), 1e-17};
       const double amount = wishes[static_cast<std::size_t>(stream.below(5))];
       const Index begin = stream.below(4);
       const RecordRange range{begin, begin + 1 + stream.below(4 - begin)};
@@ -84,12 +84,8 @@ TEST(RangeFilter, NeverOverspendsUnderGreedyAdaptiveCharges) {
 
 TEST(RangeFilter, RefusesChargesToRecordsOfOthers) {
   RangeFilter filter({3, 9}, 1.0, 1.0, 1.0);
-  for (const RecordRange range : {RecordRange{0, 3},
-                                  RecordRange{2, 4},
-                                  RecordRange{8, 10},
-                                  RecordRange{9, 12},
-                                  RecordRange{0, 12},
-                                  RecordRange{6, 5}}) {
+  for (const RecordRange range : {RecordRange{0, 3}, RecordRange{2, 4}, RecordRange{8, 10},
+                                  RecordRange{9, 12}, RecordRange{0, 12}, RecordRange{6, 5}}) {
     EXPECT_THROW(filter.try_charge({{range, 0.25}}), std::logic_error);
     EXPECT_THROW(filter.try_charge({{{3, 9}, 0.25}, {range, 0.25}}), std::logic_error);
     EXPECT_THROW(filter.try_slice({range, 0.25}), std::logic_error);
@@ -160,11 +156,9 @@ TEST(Budget, GrantsCalibratedPlanAndNoFurtherQuery) {
   const PlannedQuery sample{BatchPolicy::sample(20), 40};
   const PlannedQuery poisson{BatchPolicy::poisson(0.1), 60};
   const PlannedQuery shared{BatchPolicy::poisson(0.1), 3, BatchUse::several_queries};
-  for (const std::vector<PlannedQuery>& plan : {std::vector{all},
-                                                std::vector{sample},
-                                                std::vector{poisson},
-                                                std::vector{shared},
-                                                std::vector{all, sample, poisson, shared}})
+  for (const std::vector<PlannedQuery>& plan :
+       {std::vector{all}, std::vector{sample}, std::vector{poisson}, std::vector{shared},
+        std::vector{all, sample, poisson, shared}})
     for (const Calibrator calibrator :
          {Calibrator::rdp, Calibrator::cks, Calibrator::bun_steinke, Calibrator::exact_gaussian})
       expect_plan_is_granted_and_no_more(plan, calibrator);

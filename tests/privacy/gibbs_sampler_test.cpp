@@ -320,13 +320,9 @@ TEST(TruncatedNormal, MatchesMeanForAnyInterval) {
   struct Case {
     double mean, deviation, low, high;
   };
-  for (const Case& c : {Case{0, 1, -1, 1},
-                        Case{0.5, 0.2, -1, 1},
-                        Case{3, 1, -1, 1},
-                        Case{-8, 1, -1, 1},
-                        Case{30, 1, -1, 1},
-                        Case{60, 1, -1, 1},
-                        Case{-60, 1, -1, 1}}) {
+  for (const Case& c :
+       {Case{0, 1, -1, 1}, Case{0.5, 0.2, -1, 1}, Case{3, 1, -1, 1}, Case{-8, 1, -1, 1},
+        Case{30, 1, -1, 1}, Case{60, 1, -1, 1}, Case{-60, 1, -1, 1}}) {
     double top = 0, bottom = 0, largest = -HUGE_VAL;
     const auto log_density = [&](double x) {
       return -0.5 * (x - c.mean) * (x - c.mean) / (c.deviation * c.deviation);
@@ -427,11 +423,9 @@ TEST(GibbsSampler, RejectsTooFewRoundsAndUnsupportedSpecs) {
   const Batch all = lab.curator.draw(BatchPolicy::all());
   GibbsSpec few = lab.spec(GibbsMethod::exact);
   EXPECT_THROW(GibbsSampler(lab.curator, all, few), InputError);
-  few.rounds = static_cast<Index>(alternating_rounds(few.inverse_temperature,
-                                                     few.regularizer,
+  few.rounds = static_cast<Index>(alternating_rounds(few.inverse_temperature, few.regularizer,
                                                      few.lipschitz * few.domain.diameter(2),
-                                                     few.step,
-                                                     few.sampling_error));
+                                                     few.step, few.sampling_error));
   EXPECT_NO_THROW(GibbsSampler(lab.curator, all, few));
   few.regularizer = 0;
   EXPECT_THROW(GibbsSampler(lab.curator, all, few), InputError);
@@ -450,8 +444,7 @@ TEST(GibbsSampler, DrawsFromRegulariserAloneWithoutData) {
   const Problem problem = find_problem("multi-well")->make({.records = 50, .dimension = 1});
   UnsoundCurator curator(problem.facts, *problem.records, {.seed = 4}, {.no_data = true});
   GibbsSampler sampler(
-      curator,
-      curator.draw(BatchPolicy::all()),
+      curator, curator.draw(BatchPolicy::all()),
       {.inverse_temperature = 0.5, .regularizer = 4.0, .lipschitz = 1.0, .domain = Domain::box(2)});
   Vector x(1);
   double squares = 0;

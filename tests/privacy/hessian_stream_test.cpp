@@ -194,9 +194,7 @@ TEST(HessianStream, ReadsAndListsZeroLimitGroupsWithoutClipping) {
   const Problem problem = saddle();
   const Vector x = vector(0.3, -0.4, 2.0), v = vector(1, -2, 0.5);
   for (const bool no_data : {false, true}) {
-    UnsoundCurator curator(problem.facts,
-                           *problem.records,
-                           {.seed = 1},
+    UnsoundCurator curator(problem.facts, *problem.records, {.seed = 1},
                            {.no_noise = true, .no_data = no_data, .no_clipping = true});
     HessianStream stream(curator);
     stream.refresh(Point(x), curator.draw(BatchPolicy::all()), 0);

@@ -60,12 +60,10 @@ TEST(Ledger, ComposesDisjointRangesInParallelAndAddsOverlaps) {
   ledger.append(entry(zcdp_event(0.3), {0, 10}));
   ledger.append(entry(zcdp_event(0.3), {10, 20}));
   EXPECT_NEAR(ledger.spent(delta, by_zcdp).epsilon,
-              epsilon_from_rho(0.3, delta, Conversion::cks).epsilon,
-              1e-12);
+              epsilon_from_rho(0.3, delta, Conversion::cks).epsilon, 1e-12);
   ledger.append(entry(zcdp_event(0.2), {0, 20}));
   EXPECT_NEAR(ledger.spent(delta, by_zcdp).epsilon,
-              epsilon_from_rho(0.5, delta, Conversion::cks).epsilon,
-              1e-12);
+              epsilon_from_rho(0.5, delta, Conversion::cks).epsilon, 1e-12);
 }
 
 TEST(Ledger, AddsMixedMechanisms) {
@@ -210,8 +208,7 @@ TEST(Ledger, MatchesBruteForceInSessionsWithChildren) {
         const Index begin = stream.below(size - 1);
         const RecordRange range{begin, begin + 1 + stream.below(size - begin)};
         const ChildSpec spec{"c" + std::to_string(step), 0.05, range};
-        Member child_a{on_a[who].curator.child(spec),
-                       on_a[who].begin + range.begin,
+        Member child_a{on_a[who].curator.child(spec), on_a[who].begin + range.begin,
                        on_a[who].begin + range.end};
         Member child_b{on_b[who].curator.child(spec), child_a.begin, child_a.end};
         on_a.push_back(std::move(child_a));
@@ -219,10 +216,8 @@ TEST(Ledger, MatchesBruteForceInSessionsWithChildren) {
         continue;
       }
       const Index b_size = 1 + stream.below(size);
-      const std::array policies{BatchPolicy::all(),
-                                BatchPolicy::fresh(b_size),
-                                BatchPolicy::sample(b_size),
-                                BatchPolicy::poisson(0.5)};
+      const std::array policies{BatchPolicy::all(), BatchPolicy::fresh(b_size),
+                                BatchPolicy::sample(b_size), BatchPolicy::poisson(0.5)};
       const BatchPolicy policy = policies[static_cast<std::size_t>(stream.below(4))];
       if (policy.kind == BatchPolicy::Kind::fresh &&
           on_a[who].curator.remaining().fresh_records < b_size)

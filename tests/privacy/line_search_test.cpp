@@ -92,8 +92,8 @@ TEST(LineSearch, FirstAcceptanceSatisfiesEpsilonBound) {
   std::vector<std::vector<double>> first(2, std::vector<double>(questions + 1, 0.0));
   for (int world = 0; world < 2; ++world)
     for (int run = 0; run < runs; ++run) {
-      Search s(
-          slopes(0, world == 0 ? 1 : -1, 1), 1e9, static_cast<std::uint64_t>(run + world * runs));
+      Search s(slopes(0, world == 0 ? 1 : -1, 1), 1e9,
+               static_cast<std::uint64_t>(run + world * runs));
       int k = 0;
       while (k < questions && !s.search.decreases(at(k % 2 == 0 ? -2 : 2), 1.0)) ++k;
       ++first[static_cast<std::size_t>(world)][static_cast<std::size_t>(k)];
@@ -220,9 +220,7 @@ TEST(StationarityPlan, MatchesAvdiukhinVector14) {
 }
 
 struct Selected {
-  Selected(const StationaritySpec& s,
-           const Vector& where,
-           double capacity = 1e9,
+  Selected(const StationaritySpec& s, const Vector& where, double capacity = 1e9,
            std::uint64_t seed = 1)
       : problem(find_problem("cosine-saddle")->make({.records = 2000, .dimension = 3})),
         curator(problem.facts, *problem.records, zcdp_rule(capacity), {.seed = seed}),

@@ -57,8 +57,8 @@ double deviation_charged(const LedgerEntry& entry) {
 }
 
 TEST(NoiseStatistics, QueriesDrawChargedNoise) {
-  const std::array policies{
-      BatchPolicy::all(), BatchPolicy::fresh(4), BatchPolicy::sample(4), BatchPolicy::poisson(0.4)};
+  const std::array policies{BatchPolicy::all(), BatchPolicy::fresh(4), BatchPolicy::sample(4),
+                            BatchPolicy::poisson(0.4)};
   std::uint64_t seed = 100;
   for (const Kind kind : {Kind::gradient, Kind::difference})
     for (const BatchPolicy& policy : policies)
@@ -66,8 +66,7 @@ TEST(NoiseStatistics, QueriesDrawChargedNoise) {
         for (const Block block : {Block::x, Block::y, Block::joint}) {
           House house(Data(d + d2, n), {.seed = ++seed});
           const GradientQuery query{
-              C,
-              seed % 2 == 0 ? Noise::sensitivity_ratio(1.7) : Noise::standard_deviation(0.3),
+              C, seed % 2 == 0 ? Noise::sensitivity_ratio(1.7) : Noise::standard_deviation(0.3),
               block};
           const bool again =
               use == BatchUse::several_queries || policy.kind == BatchPolicy::Kind::fresh;
@@ -102,8 +101,8 @@ TEST(NoiseStatistics, FreeReleaseIsStillNoisy) {
   std::vector<double> sample;
   Vector out(d);
   while (sample.size() < 20'000) {
-    house.curator.gradient_difference(
-        at.to(), at.to(), batch, {C, Noise::sensitivity_ratio(2.0)}, out);
+    house.curator.gradient_difference(at.to(), at.to(), batch, {C, Noise::sensitivity_ratio(2.0)},
+                                      out);
     sample.insert(sample.end(), out.begin(), out.end());
   }
   expect_normal_and_half_of_it_caught(sample, 2.0 * 2.0 * C / n);

@@ -64,10 +64,8 @@ ChildSpec child(Matrix map, double cap = 2) {
 
 Vector mean_gradient(Curator& curator, ConstVectorRef w, double limit) {
   Vector out(w.size());
-  curator.gradient(Point(w),
-                   curator.draw(BatchPolicy::all()),
-                   {limit, Noise::sensitivity_ratio(1.0), Block::x},
-                   out);
+  curator.gradient(Point(w), curator.draw(BatchPolicy::all()),
+                   {limit, Noise::sensitivity_ratio(1.0), Block::x}, out);
   return out;
 }
 

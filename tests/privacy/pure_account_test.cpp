@@ -37,8 +37,7 @@ TEST(PureAccount, RuleSplitsBudgetBetweenAccounts) {
     EXPECT_DOUBLE_EQ(inexact.delta_extra * (1 + std::exp(1.0)), 4e-7);
   }
   EXPECT_NEAR(filter_rule(budget, Calibrator::rdp, 20.0, 0.1).capacity,
-              filter_rule({0.9, 1e-6}, Calibrator::rdp, 20.0).capacity,
-              1e-15);
+              filter_rule({0.9, 1e-6}, Calibrator::rdp, 20.0).capacity, 1e-15);
   for (const double bad : {-0.1, 1.1, std::nan("")})
     EXPECT_THROW(filter_rule(budget, Calibrator::cks, {}, bad), InputError);
   for (const double bad : {-1e-9, 1e-6, std::nan("")})
@@ -193,9 +192,7 @@ TEST(PureAccount, ChildrenReserveSharesOfBothAccounts) {
   const FilterRule rule = filter_rule(budget, Calibrator::cks, {}, 0.5);
   House house(Data(d + d2, 12), {.seed = 1}, rule);
   const auto ask_for = [&](Curator& curator, double rho) {
-    return ask(curator,
-               Kind::gradient,
-               curator.draw(BatchPolicy::all()),
+    return ask(curator, Kind::gradient, curator.draw(BatchPolicy::all()),
                {1.0, Noise::sensitivity_ratio(noise_ratio_for(rho, 1))});
   };
   Curator both = house.curator.child({"both", 0.25});

@@ -18,8 +18,8 @@ using namespace testing;
 
 constexpr Index n = 10;
 constexpr double C = 1.5;
-const std::array policies{
-    BatchPolicy::all(), BatchPolicy::fresh(4), BatchPolicy::sample(4), BatchPolicy::poisson(0.4)};
+const std::array policies{BatchPolicy::all(), BatchPolicy::fresh(4), BatchPolicy::sample(4),
+                          BatchPolicy::poisson(0.4)};
 constexpr std::array blocks{Block::x, Block::y, Block::joint};
 constexpr std::array kinds{Kind::gradient, Kind::difference};
 
@@ -29,12 +29,8 @@ double sensitivity_of(const BatchPolicy& policy) {
 }
 
 /// ‖release(data) − release(neighbour)‖ with the same coins and noise.
-double moved(const Data& data,
-             const Data& neighbour,
-             Kind kind,
-             const BatchPolicy& policy,
-             Block block,
-             std::uint64_t seed) {
+double moved(const Data& data, const Data& neighbour, Kind kind, const BatchPolicy& policy,
+             Block block, std::uint64_t seed) {
   const GradientQuery query{C, Noise::sensitivity_ratio(1.0), block};
   House a(data, {.seed = seed}), b(neighbour, {.seed = seed});
   const Vector from_a = ask(a.curator, kind, a.curator.draw(policy), query);
@@ -164,8 +160,8 @@ TEST(Sensitivity, CoincidingPointsReadNothingButAddNoise) {
   const Places places;
   const GradientQuery query{C, Noise::sensitivity_ratio(2.0)};
   Vector out(d), expected(d);
-  house.curator.gradient_difference(
-      places.to(), places.to(), house.curator.draw(BatchPolicy::all()), query, out);
+  house.curator.gradient_difference(places.to(), places.to(),
+                                    house.curator.draw(BatchPolicy::all()), query, out);
   EXPECT_TRUE(house.records.read.empty());
   EXPECT_TRUE(house.curator.ledger().entries().empty());
   empty.curator.gradient(places.to(), empty.curator.draw(BatchPolicy::all()), query, expected);
@@ -199,8 +195,8 @@ TEST(GaussianPlan, ChargesStatedNoiseForEveryPolicy) {
 
 TEST(GaussianPlan, RejectsInvalidLimitsAndNoise) {
   const auto plan = [](double limit, double noise) {
-    plan_gaussian(
-        BatchPolicy::all(), BatchUse::one_query, 10, limit, Noise::sensitivity_ratio(noise));
+    plan_gaussian(BatchPolicy::all(), BatchUse::one_query, 10, limit,
+                  Noise::sensitivity_ratio(noise));
   };
   EXPECT_NO_THROW(plan(1.0, 1.0));
   // below 1e-154 squares underflow and a norm of 1e-170 passes any limit

@@ -31,14 +31,9 @@ using namespace testing;
 constexpr double slack = 1 + 0x1p-29;  // allowed for rounding
 
 struct ReleaseHouse : HouseOf<ListRecords, ReleaseCurator> {
-  explicit ReleaseHouse(const Data& data,
-                        std::uint64_t words = 1,
-                        StreamKey key = {.seed = 1},
+  explicit ReleaseHouse(const Data& data, std::uint64_t words = 1, StreamKey key = {.seed = 1},
                         FilterRule rule = zcdp_rule(1e9))
-      : HouseOf(facts_of(data.offset.cols()),
-                ListRecords(data, d),
-                rule,
-                key,
+      : HouseOf(facts_of(data.offset.cols()), ListRecords(data, d), rule, key,
                 std::make_unique<StreamWords>(words)) {}
 };
 
@@ -74,8 +69,8 @@ TEST(Release, OneRecordMovesItByAtMostSensitivity) {
     const Index i = stream.below(n);
     Vector one = adversarial(d + d2, limit, stream);
     set_record(data, i, one, places);
-    set_record(
-        other, i, stream.below(2) == 0 ? Vector(-one) : adversarial(d + d2, limit, stream), places);
+    set_record(other, i, stream.below(2) == 0 ? Vector(-one) : adversarial(d + d2, limit, stream),
+               places);
     ReleaseHouse a(std::move(data)), b(std::move(other));
     const double moved = (ask_all(a, kind, query) - ask_all(b, kind, query)).norm();
     const double sensitivity = 2 * limit / static_cast<double>(n);
@@ -129,9 +124,7 @@ class Unclipped final : public UncheckedRecords {
  public:
   explicit Unclipped(double size) : size_(size) {}
   Index size() const override { return 4; }
-  ClipReport add(const Summand&,
-                 const BatchView& batch,
-                 double limit,
+  ClipReport add(const Summand&, const BatchView& batch, double limit,
                  VectorRef out) const override {
     for (Index k = 0; k < batch.size(); ++k) {
       const double length = (batch[k] == 2 ? size_ : 0.25) * limit;
@@ -151,13 +144,11 @@ TEST(Release, CountsContributionsBeyondLimitAsZero) {
     facts.dual_kind = DualKind::none;
     facts.dual_dimension = 0;
     const Unclipped records(size);
-    ReleaseCurator curator(
-        facts, records, zcdp_rule(1e9), {.seed = 1}, std::make_unique<StreamWords>(1));
+    ReleaseCurator curator(facts, records, zcdp_rule(1e9), {.seed = 1},
+                           std::make_unique<StreamWords>(1));
     Vector out(d);
-    curator.gradient(Point(Vector(Vector::Zero(d))),
-                     curator.draw(BatchPolicy::all()),
-                     {1.0, Noise::sensitivity_ratio(0.01)},
-                     out);
+    curator.gradient(Point(Vector(Vector::Zero(d))), curator.draw(BatchPolicy::all()),
+                     {1.0, Noise::sensitivity_ratio(0.01)}, out);
     return out[0];
   };
   const double without = answer(0.0);
@@ -210,8 +201,8 @@ TEST(Release, TreeMatchesPrefixSumsAndNodeNoise) {
   Matrix prefixes(d, leaves);
   for (int t = 0; t < leaves; ++t) {
     Vector out(d);
-    truth.push_gradient(
-        Places().to(), bare.curator.draw(BatchPolicy::fresh(8)), {1.0, {}, Block::x}, out);
+    truth.push_gradient(Places().to(), bare.curator.draw(BatchPolicy::fresh(8)),
+                        {1.0, {}, Block::x}, out);
     prefixes.col(t) = out;
   }
   Matrix second = Matrix::Zero(leaves, leaves);
@@ -221,8 +212,8 @@ TEST(Release, TreeMatchesPrefixSumsAndNodeNoise) {
     Matrix noise(d, leaves);
     for (int t = 0; t < leaves; ++t) {
       Vector out(d);
-      tree.push_gradient(
-          Places().to(), house.curator.draw(BatchPolicy::fresh(8)), {1.0, {}, Block::x}, out);
+      tree.push_gradient(Places().to(), house.curator.draw(BatchPolicy::fresh(8)),
+                         {1.0, {}, Block::x}, out);
       noise.col(t) = (out - prefixes.col(t)) / sigma;
     }
     second += noise.transpose() * noise / (d * runs);
@@ -275,8 +266,8 @@ TEST(Release, FailingEntropyReleasesNothingAndIsPaidFor) {
   for (const int words : {0, 1, 5, 9}) {
     PublicFacts facts = facts_of(20);
     const ListRecords records(random_data(20, 1.0, stream), d);
-    ReleaseCurator curator(
-        facts, records, zcdp_rule(1.0), {.seed = 1}, std::make_unique<FailingWords>(words));
+    ReleaseCurator curator(facts, records, zcdp_rule(1.0), {.seed = 1},
+                           std::make_unique<FailingWords>(words));
     const Batch batch = curator.draw(BatchPolicy::all());
     const double untouched = 17.5;
     Vector out = Vector::Constant(d, untouched);
@@ -323,13 +314,11 @@ struct Curved {
       data.slopes.emplace_back(Vector::Ones(d));
     }
     records = std::make_unique<QuadraticRecords>(std::move(data));
-    curator = std::make_unique<ReleaseCurator>(facts,
-                                               *records,
-                                               zcdp_rule(1e12),
-                                               StreamKey{.seed = 1},
-                                               std::make_unique<StreamWords>(words));
-    bare = std::make_unique<UnsoundCurator>(
-        facts, *records, StreamKey{.seed = 1}, UnsoundCurator::Departures{.no_noise = true});
+    curator =
+        std::make_unique<ReleaseCurator>(facts, *records, zcdp_rule(1e12), StreamKey{.seed = 1},
+                                         std::make_unique<StreamWords>(words));
+    bare = std::make_unique<UnsoundCurator>(facts, *records, StreamKey{.seed = 1},
+                                            UnsoundCurator::Departures{.no_noise = true});
   }
   PublicFacts facts;
   std::unique_ptr<QuadraticRecords> records;
@@ -369,15 +358,15 @@ TEST(Release, ProductsAndCombinationsMatchSeededCurator) {
   const auto near = [&](const Vector& a, const Vector& b) { EXPECT_LT((a - b).norm(), 0.05); };
   Curved h(2);
   Vector a(d), b(d);
-  h.curator->hessian_product(
-      x, v, h.curator->draw(BatchPolicy::all()), {1.0, Noise::standard_deviation(1e-3)}, a);
-  h.bare->hessian_product(
-      x, v, h.bare->draw(BatchPolicy::all()), {1.0, Noise::standard_deviation(1e-3)}, b);
+  h.curator->hessian_product(x, v, h.curator->draw(BatchPolicy::all()),
+                             {1.0, Noise::standard_deviation(1e-3)}, a);
+  h.bare->hessian_product(x, v, h.bare->draw(BatchPolicy::all()),
+                          {1.0, Noise::standard_deviation(1e-3)}, b);
   near(a, b);
   for (const double gamma : {0.0, 0.3, 1.0}) {
     const CombinationQuery query{1.0, 0.4, Noise::standard_deviation(1e-3)};
-    h.curator->gradient_combination(
-        gamma, x, before, h.curator->draw(BatchPolicy::all()), query, a);
+    h.curator->gradient_combination(gamma, x, before, h.curator->draw(BatchPolicy::all()), query,
+                                    a);
     h.bare->gradient_combination(gamma, x, before, h.bare->draw(BatchPolicy::all()), query, b);
     near(a, b);
   }
@@ -390,14 +379,9 @@ TEST(Release, HessianStreamMatchesSeededCurator) {
   for (const char* name : {"cosine-saddle", "phase-retrieval"}) {
     const Problem problem = find_problem(name)->make({.records = 40, .dimension = d, .seed = 3});
     const Index n = problem.facts.records, dimension = problem.facts.dimension;
-    ReleaseCurator curator(problem.facts,
-                           *problem.records,
-                           zcdp_rule(1e12),
-                           StreamKey{.seed = 1},
+    ReleaseCurator curator(problem.facts, *problem.records, zcdp_rule(1e12), StreamKey{.seed = 1},
                            std::make_unique<StreamWords>(4));
-    UnsoundCurator bare_door(problem.facts,
-                             *problem.records,
-                             StreamKey{.seed = 1},
+    UnsoundCurator bare_door(problem.facts, *problem.records, StreamKey{.seed = 1},
                              UnsoundCurator::Departures{.no_noise = true});
     Stream stream({.seed = 12});
     Vector before = problem.facts.initial_point, here(dimension), v(dimension);

@@ -111,9 +111,7 @@ TEST(SecondOrderNoise, LineSearchDrawsChargedScales) {
     double s = 0;
     for (int run = 0; run < runs; ++run) {
       QuadraticHouse house(nothing(), {.seed = static_cast<std::uint64_t>(run)});
-      LineSearch search(house.curator,
-                        house.curator.draw(BatchPolicy::all()),
-                        Vector::Zero(dim),
+      LineSearch search(house.curator, house.curator.draw(BatchPolicy::all()), Vector::Zero(dim),
                         {.epsilon = 2, .loss_limit = 1.5, .reach = 1});
       s = search.sensitivity();
       yes += search.decreases(0.5 * Vector::Unit(dim, 0), decrease) ? 1 : 0;

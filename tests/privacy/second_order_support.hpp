@@ -75,8 +75,8 @@ inline Matrix random_symmetric(Index dimension, Index rank, double norm, Stream&
 }
 
 /// Every record random, from far below to 100 times beyond the limits.
-inline Quadratics random_quadratics(
-    Index records, Index dimension, Index rank, double limit, Stream& stream) {
+inline Quadratics random_quadratics(Index records, Index dimension, Index rank, double limit,
+                                    Stream& stream) {
   Quadratics data{.hessians = {}, .slopes = {}, .proved_rank = rank == dimension ? 0 : rank};
   for (Index i = 0; i < records; ++i) {
     const double scale = limit * std::pow(10.0, 4.0 * stream.uniform() - 2.0);
@@ -98,8 +98,7 @@ inline PublicFacts quadratic_facts(const Quadratics& data) {
 }
 
 struct QuadraticHouse : HouseOf<QuadraticRecords> {
-  explicit QuadraticHouse(const Quadratics& data,
-                          StreamKey key = {.seed = 1},
+  explicit QuadraticHouse(const Quadratics& data, StreamKey key = {.seed = 1},
                           FilterRule rule = zcdp_rule(1e9))
       : HouseOf(quadratic_facts(data), QuadraticRecords(data), rule, key) {}
 };

@@ -23,8 +23,8 @@ using Departures = UnsoundCurator::Departures;
 constexpr Index n = 10;
 constexpr Index dim = 4;
 constexpr double M = 1.5;
-const std::array policies{
-    BatchPolicy::all(), BatchPolicy::fresh(4), BatchPolicy::sample(4), BatchPolicy::poisson(0.4)};
+const std::array policies{BatchPolicy::all(), BatchPolicy::fresh(4), BatchPolicy::sample(4),
+                          BatchPolicy::poisson(0.4)};
 double size_of(const BatchPolicy& policy) {
   return policy.kind == BatchPolicy::Kind::all ? 10.0 : 4.0;
 }
@@ -42,17 +42,13 @@ Matrix ask_hessian(Curator& curator, const BatchPolicy& policy, const HessianQue
   curator.hessian(Point(curator.facts().initial_point), curator.draw(policy), query, out);
   return out;
 }
-Vector ask_product(Curator& curator,
-                   const BatchPolicy& policy,
-                   const HessianProductQuery& query,
+Vector ask_product(Curator& curator, const BatchPolicy& policy, const HessianProductQuery& query,
                    const Vector& by = v) {
   Vector out(dim);
   curator.hessian_product(Point(x), by, curator.draw(policy), query, out);
   return out;
 }
-Vector ask_combination(Curator& curator,
-                       double gamma,
-                       const BatchPolicy& policy,
+Vector ask_combination(Curator& curator, double gamma, const BatchPolicy& policy,
                        const CombinationQuery& query) {
   Vector out(dim);
   curator.gradient_combination(gamma, Point(x), Point(x_before), curator.draw(policy), query, out);
@@ -66,8 +62,8 @@ double zcdp_of(const LedgerEntry& entry) {
 TEST(HessianQueries, ReturnExactHessianWithoutNoise) {
   for (const char* name : {"cosine-saddle", "phase-retrieval", "glm-logistic"}) {
     const Problem p = find_problem(name)->make({.records = 60, .dimension = 5});
-    UnsoundCurator curator(
-        p.facts, *p.records, {.seed = 1}, {.no_noise = true, .no_clipping = true});
+    UnsoundCurator curator(p.facts, *p.records, {.seed = 1},
+                           {.no_noise = true, .no_clipping = true});
     const Vector at = p.facts.initial_point + Vector::Constant(5, 0.1);
     Matrix out(5, 5);
     curator.hessian(Point(at), curator.draw(BatchPolicy::all()), {.limit = 1}, out);
@@ -76,8 +72,8 @@ TEST(HessianQueries, ReturnExactHessianWithoutNoise) {
       Vector expected(5), product(5);
       p.empirical->hessian_product(at, Vector::Unit(5, j), expected);
       EXPECT_LT((out.col(j) - expected).norm(), 1e-12) << name;
-      curator.hessian_product(
-          Point(at), Vector::Unit(5, j), curator.draw(BatchPolicy::all()), {.limit = 1}, product);
+      curator.hessian_product(Point(at), Vector::Unit(5, j), curator.draw(BatchPolicy::all()),
+                              {.limit = 1}, product);
       EXPECT_LT((product - expected).norm(), 1e-12) << name;
     }
   }
@@ -100,8 +96,7 @@ TEST(HessianQueries, AddSymmetricNoiseWithDoubledDiagonalVariance) {
 TEST(HessianQueries, CostSquaredSensitivityOverFourVariances) {
   Stream stream({.seed = 5});
   QuadraticHouse house(random_quadratics(100, 4, 4, 1.0, stream));
-  ask_hessian(house.curator,
-              BatchPolicy::all(),
+  ask_hessian(house.curator, BatchPolicy::all(),
               {.limit = 1, .rank = 0, .noise = Noise::standard_deviation(0.5)});
   const LedgerEntry entry = house.curator.ledger().entries().front();
   EXPECT_NEAR(zcdp_of(entry), 0.0016, 1e-15);
@@ -109,8 +104,7 @@ TEST(HessianQueries, CostSquaredSensitivityOverFourVariances) {
   EXPECT_EQ(entry.deviation_high, 0.5);
   // a record of rank 1 moves the Frobenius norm by half as much
   QuadraticHouse one(random_quadratics(100, 4, 1, 1.0, stream));
-  ask_hessian(one.curator,
-              BatchPolicy::all(),
+  ask_hessian(one.curator, BatchPolicy::all(),
               {.limit = 1, .rank = 1, .noise = Noise::standard_deviation(0.5)});
   EXPECT_NEAR(zcdp_of(one.curator.ledger().entries().front()), 0.0004, 1e-15);
 }
@@ -118,8 +112,8 @@ TEST(HessianQueries, CostSquaredSensitivityOverFourVariances) {
 TEST(HessianQueries, CostSameAsOtherQueriesAtSameNoiseRatio) {
   for (const BatchPolicy& policy : policies) {
     QuadraticHouse house(some());
-    ask_hessian(
-        house.curator, policy, {.limit = M, .rank = 0, .noise = Noise::sensitivity_ratio(3)});
+    ask_hessian(house.curator, policy,
+                {.limit = M, .rank = 0, .noise = Noise::sensitivity_ratio(3)});
     ask_product(house.curator, policy, {.limit = M, .noise = Noise::sensitivity_ratio(3)});
     // Two queries of a fresh batch charge different records.
     for (const LedgerEntry& entry : house.curator.ledger().entries())
@@ -228,8 +222,8 @@ TEST(SecondOrderSensitivity, IsListedAndChargedForEveryQuery) {
     EXPECT_NEAR(entries[2].sensitivity_high, 2 * (0.3 * 0.9 + 0.7 * 0.1) / 10, 1e-14);
     for (const LedgerEntry& entry : entries) {
       const double isotropic = (&entry == &entries[0] ? std::numbers::sqrt2 : 1.0) * 0.3;
-      EXPECT_NEAR(
-          zcdp_of(entry) / (0.5 * std::pow(entry.sensitivity_high / isotropic, 2)), 1.0, 1e-12);
+      EXPECT_NEAR(zcdp_of(entry) / (0.5 * std::pow(entry.sensitivity_high / isotropic, 2)), 1.0,
+                  1e-12);
     }
   }
 }
@@ -251,9 +245,9 @@ TEST(HessianQueries, RejectUnprovedRank) {
 }
 
 TEST(HessianQueries, ProveRankOneForUnregularisedProducts) {
-  for (const auto& [name, rank] : {std::pair{"phase-retrieval", Index{1}},
-                                   std::pair{"glm-logistic", Index{0}},
-                                   std::pair{"cosine-saddle", Index{0}}})
+  for (const auto& [name, rank] :
+       {std::pair{"phase-retrieval", Index{1}}, std::pair{"glm-logistic", Index{0}},
+        std::pair{"cosine-saddle", Index{0}}})
     EXPECT_EQ(find_problem(name)->make({.records = 5, .dimension = 4}).records->hessian_rank(),
               rank)
         << name;
@@ -264,10 +258,8 @@ TEST(HessianQueries, ProveRankOneForUnregularisedProducts) {
   ASSERT_EQ(plain.records->hessian_rank(), 1);
   UnsoundCurator curator(plain.facts, *plain.records, {.seed = 1}, {.no_noise = true});
   Matrix out(4, 4);
-  curator.hessian(Point(Vector::Constant(4, 0.3)),
-                  curator.draw(BatchPolicy::all()),
-                  {.limit = 10, .rank = 1, .noise = {}},
-                  out);
+  curator.hessian(Point(Vector::Constant(4, 0.3)), curator.draw(BatchPolicy::all()),
+                  {.limit = 10, .rank = 1, .noise = {}}, out);
   const Vector eigenvalues = symmetric_eigen(out).values.cwiseAbs();
   EXPECT_LT((eigenvalues.sum() - eigenvalues.maxCoeff()) / eigenvalues.maxCoeff(), 1e-12);
 }
@@ -297,8 +289,8 @@ TEST(UnclippedQueries, CountContributionsLongerThanTheirNominalLimit) {
     UnsoundCurator curator(house.facts, house.records, {.seed = 1}, {.no_clipping = true}, &log);
     const int longer = nominal < 1 ? 3 : nominal < 3 ? 2 : 0;
     Vector out(dim);
-    curator.gradient(
-        Point(Vector::Zero(dim)), curator.draw(BatchPolicy::all()), {nominal, noise}, out);
+    curator.gradient(Point(Vector::Zero(dim)), curator.draw(BatchPolicy::all()), {nominal, noise},
+                     out);
     EXPECT_EQ(log.violations, longer);
     EXPECT_EQ(log.first_violation, longer > 0 ? 0 : -1);
     ask_product(curator, BatchPolicy::all(), {nominal, noise});
@@ -373,20 +365,18 @@ const std::vector<std::function<void(Curator&, const Batch&, const Noise&, doubl
               c.hessian_product(Point(x), v, batch, {limit, noise}, out.col(0));
             },
             [](Curator& c, const Batch& batch, const Noise& noise, double limit, MatrixRef out) {
-              c.gradient_combination(
-                  0.5, Point(x), Point(x_before), batch, {limit, 0.1, noise}, out.col(0));
+              c.gradient_combination(0.5, Point(x), Point(x_before), batch, {limit, 0.1, noise},
+                                     out.col(0));
             }};
 
 TEST(SecondOrderRefusal, LeavesNoTrace) {
   const Noise dear = Noise::sensitivity_ratio(0.5), fair = Noise::sensitivity_ratio(5);
   for (const auto& query : queries)
-    for (const auto& [noise, limit] : {std::pair{dear, 1.0},
-                                       std::pair{fair, -1.0},
-                                       std::pair{fair, 1e-200},
-                                       std::pair{fair, std::nan("")},
-                                       std::pair{Noise::sensitivity_ratio(0), 1.0},
-                                       std::pair{Noise::sensitivity_ratio(-1), 1.0},
-                                       std::pair{Noise::standard_deviation(HUGE_VAL), 1.0}}) {
+    for (const auto& [noise, limit] :
+         {std::pair{dear, 1.0}, std::pair{fair, -1.0}, std::pair{fair, 1e-200},
+          std::pair{fair, std::nan("")}, std::pair{Noise::sensitivity_ratio(0), 1.0},
+          std::pair{Noise::sensitivity_ratio(-1), 1.0},
+          std::pair{Noise::standard_deviation(HUGE_VAL), 1.0}}) {
       QuadraticHouse visited(some(), {.seed = 3}, zcdp_rule(1)),
           control(some(), {.seed = 3}, zcdp_rule(1));
       Matrix out = Matrix::Constant(dim, dim, 7.0);
@@ -425,15 +415,15 @@ TEST(SecondOrderRefusal, RejectsForeignBatchesAndBadShapes) {
     EXPECT_THROW(house.curator.hessian_product(Point(x), length * v, all, {1, fair}, product),
                  InputError);
   for (const double gamma : {-0.1, 1.1, std::nan("")})
-    EXPECT_THROW(house.curator.gradient_combination(
-                     gamma, Point(x), Point(x_before), all, {1, 1, fair}, product),
+    EXPECT_THROW(house.curator.gradient_combination(gamma, Point(x), Point(x_before), all,
+                                                    {1, 1, fair}, product),
                  InputError);
   EXPECT_TRUE(house.records.read.empty());
   House without(Data(d + d2, n));
   const Places places;
   Matrix three(d, d);
-  EXPECT_THROW(without.curator.hessian(
-                   places.to(), without.curator.draw(BatchPolicy::all()), {1, 0, fair}, three),
+  EXPECT_THROW(without.curator.hessian(places.to(), without.curator.draw(BatchPolicy::all()),
+                                       {1, 0, fair}, three),
                InputError);
 }
 

@@ -34,8 +34,8 @@ struct SimulatedHouse {
   }
   Vector ask(Curator& of, const Batch& batch, double limit = 10) {
     Vector out(3);
-    of.gradient(
-        Point(problem.facts.initial_point), batch, {limit, Noise::sensitivity_ratio(1.0)}, out);
+    of.gradient(Point(problem.facts.initial_point), batch, {limit, Noise::sensitivity_ratio(1.0)},
+                out);
     return out;
   }
 
@@ -81,10 +81,8 @@ TEST(SimulatedRecords, GiveTheirCuratorAndItsChildrenALabelOfTheirOwn) {
   EXPECT_EQ(house.curator.label(), PrivacyLabel::simulated);
   EXPECT_EQ(house.curator.child({"part", 0.5}).label(), PrivacyLabel::simulated);
   EXPECT_EQ(on_records(PrivacyLabel::simulated), PrivacyLabel::enforced);
-  for (const PrivacyLabel other : {PrivacyLabel::enforced,
-                                   PrivacyLabel::conditional,
-                                   PrivacyLabel::violated,
-                                   PrivacyLabel::none})
+  for (const PrivacyLabel other : {PrivacyLabel::enforced, PrivacyLabel::conditional,
+                                   PrivacyLabel::violated, PrivacyLabel::none})
     EXPECT_EQ(on_records(other), other);
 }
 
@@ -107,10 +105,8 @@ TEST(SimulatedRecords, AreChargedAndRefusedLikeRecords) {
   for (Curator* curator : {&enforced, static_cast<Curator*>(&simulated)}) {
     Vector out(3);
     const auto ask = [&] {
-      curator->gradient(Point(real.facts.initial_point),
-                        curator->draw(BatchPolicy::all()),
-                        {10, Noise::sensitivity_ratio(2.0)},
-                        out);
+      curator->gradient(Point(real.facts.initial_point), curator->draw(BatchPolicy::all()),
+                        {10, Noise::sensitivity_ratio(2.0)}, out);
     };
     ask();  // 1/8 each
     EXPECT_DOUBLE_EQ(curator->remaining().share, 0.5);

@@ -100,12 +100,9 @@ TEST(StationarityTest, FirstAcceptanceSatisfiesEpsilonBound) {
       const auto family = find_problem("cosine-saddle");
       const Problem p = family->make(
           {.records = 1, .dimension = 1, .data_seed = static_cast<std::uint64_t>(world)});
-      Curator curator(p.facts,
-                      *p.records,
-                      zcdp_rule(1e9),
+      Curator curator(p.facts, *p.records, zcdp_rule(1e9),
                       {.seed = static_cast<std::uint64_t>(run + world * runs)});
-      StationarityTest test(curator,
-                            curator.draw(BatchPolicy::all()),
+      StationarityTest test(curator, curator.draw(BatchPolicy::all()),
                             {.epsilon = 1,
                              .gradient_scale = 1,
                              .curvature_scale = 1,
@@ -195,11 +192,10 @@ TEST(StationarityTest, DrawsChargedNoiseScales) {
 
 TEST(StationarityTest, RejectsBadInput) {
   StationaryHouse house;
-  for (double StationaritySpec::*field : {&StationaritySpec::epsilon,
-                                          &StationaritySpec::gradient_scale,
-                                          &StationaritySpec::curvature_scale,
-                                          &StationaritySpec::gradient_limit,
-                                          &StationaritySpec::hessian_limit}) {
+  for (double StationaritySpec::*field :
+       {&StationaritySpec::epsilon, &StationaritySpec::gradient_scale,
+        &StationaritySpec::curvature_scale, &StationaritySpec::gradient_limit,
+        &StationaritySpec::hessian_limit}) {
     StationaritySpec bad = spec;
     for (const double value : {0.0, 1e-200, 1e200}) {
       bad.*field = value;

@@ -134,8 +134,8 @@ inline Data random_data(Index records, double limit, Stream& stream) {
   for (Index i = 0; i < records; ++i) {
     Vector v(d + d2);
     stream.fill_normal(1.0, v);
-    set_record(
-        data, i, v.normalized() * limit * std::pow(10.0, 4.0 * stream.uniform() - 2.0), places);
+    set_record(data, i, v.normalized() * limit * std::pow(10.0, 4.0 * stream.uniform() - 2.0),
+               places);
   }
   return data;
 }

@@ -222,8 +222,8 @@ TEST(Tree, RejectsBlockChangeWithinTree) {
   TreeStream tree(house.curator, 1.0, 4);
   push(tree, house.curator.draw(BatchPolicy::all()));
   Vector out = Vector::Zero(d + d2);
-  EXPECT_THROW(tree.push_gradient(
-                   at.to(), house.curator.draw(BatchPolicy::all()), {C, {}, Block::joint}, out),
+  EXPECT_THROW(tree.push_gradient(at.to(), house.curator.draw(BatchPolicy::all()),
+                                  {C, {}, Block::joint}, out),
                InputError);
   EXPECT_EQ(tree.leaves(), 1);
 }

@@ -37,8 +37,8 @@ TEST(Auc, ValueGradientProductAndDualMatchReference) {
   phi->hessian_product(x, Vector{{1, -1, 0.5, 2}}, Hv);
   EXPECT_LT((Hv - Vector{{0.1008162643, 0.0594147839, 0.2877580025, 1.0068014612}}).norm(), 1e-9);
   Vector slope = Vector::Zero(1);
-  auc_records(data)->add_gradients(
-      Point(x, Vector::Zero(1)), Block::y, BatchView(0, 4), unlimited, slope);
+  auc_records(data)->add_gradients(Point(x, Vector::Zero(1)), Block::y, BatchView(0, 4), unlimited,
+                                   slope);
   EXPECT_NEAR(slope[0] / 4 / 0.5, 0.1165211760, 1e-10);  // y* = mean ∂f/∂y(0) / μ
 }
 

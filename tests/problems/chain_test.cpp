@@ -25,8 +25,8 @@ struct Perturbed {
   Vector end;
   std::vector<Vector> left;  ///< the points at which a perturbation led to a descent
 };
-Perturbed perturbed_descent(
-    const Objective& F, Vector x, double eta, double radius, double small, Index patience) {
+Perturbed perturbed_descent(const Objective& F, Vector x, double eta, double radius, double small,
+                            Index patience) {
   Stream stream({.seed = 1, .purpose = Purpose::test});
   const Index d = F.dimension();
   Vector g(d);
@@ -130,10 +130,10 @@ TEST(Staircase, MinimumMatchesClosedForm) {
   family.step = 0.7;
   const Problem p = untilted(family);
   const double a2 = 0.49 / std::log(2.5);
-  EXPECT_NEAR(
-      p.population->value(p.landmarks.back().point), -5 * 0.5 * a2 * (1.5 - std::log(2.5)), 1e-14);
-  EXPECT_NEAR(
-      p.facts.constants[constant::suboptimality], 5 * 0.5 * a2 * (1.5 - std::log(2.5)), 1e-14);
+  EXPECT_NEAR(p.population->value(p.landmarks.back().point), -5 * 0.5 * a2 * (1.5 - std::log(2.5)),
+              1e-14);
+  EXPECT_NEAR(p.facts.constants[constant::suboptimality], 5 * 0.5 * a2 * (1.5 - std::log(2.5)),
+              1e-14);
   const Vector curvature =
       testing_search::hessian(*p.population, p.landmarks.back().point).diagonal();
   for (Index i = 0; i < 5; ++i) EXPECT_NEAR(curvature[i], 2 * std::log(2.5), 1e-13);
@@ -236,8 +236,8 @@ TEST(Octopus, PerturbationRemovesGeometricDescentTime) {
   for (std::size_t k = 3; k < 7; ++k) EXPECT_NEAR(times[k] / times[k - 1], growth, 0.25) << k;
 
   const auto perturbed = [&](Index d) {
-    return perturbed_descent(
-        *untilted(family, d).population, Vector::Zero(d), eta, 1e-3, 1e-2, 3000);
+    return perturbed_descent(*untilted(family, d).population, Vector::Zero(d), eta, 1e-3, 1e-2,
+                             3000);
   };
   const Perturbed few = perturbed(3), many = perturbed(12);
   EXPECT_EQ(few.escapes, 3);

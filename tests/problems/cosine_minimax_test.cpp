@@ -55,8 +55,7 @@ TEST(CosineMinimax, SuboptimalityIsExactFromEveryStart) {
     Vector minimiser = Vector::Zero(20);
     minimiser.tail(10).setConstant(-std::numbers::pi);
     EXPECT_NEAR(p.facts.constants[constant::suboptimality],
-                p.population->value(p.facts.initial_point) - p.population->value(minimiser),
-                1e-12);
+                p.population->value(p.facts.initial_point) - p.population->value(minimiser), 1e-12);
   }
 }
 

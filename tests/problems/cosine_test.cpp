@@ -36,8 +36,8 @@ TEST(CosineMinimax, RecordsAreCentredAndInTheUnitBall) {
   EXPECT_LT(g.norm(), 1e-14);  // the origin is an exact saddle
   Vector sum = Vector::Zero(30);
   const Vector x = Vector::Zero(20), y = Vector::Zero(10);
-  const ClipReport report = p.records->add_gradients(
-      Point(x, y), Block::joint, BatchView(0, 500), std::sqrt(2.0) * (1 + 1e-12), sum);
+  const ClipReport report = p.records->add_gradients(Point(x, y), Block::joint, BatchView(0, 500),
+                                                     std::sqrt(2.0) * (1 + 1e-12), sum);
   EXPECT_EQ(report.clipped, 0);  // ‖(s, e)‖ ≤ √2
 }
 

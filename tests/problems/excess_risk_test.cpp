@@ -25,8 +25,7 @@ TEST(MultiWell, MinimumMatchesClosedForm) {
     const double minimum = -0.5 * std::sqrt(static_cast<double>(d));
     EXPECT_NEAR(p.population->value(p.landmarks.front().point), minimum, 1e-15);
     EXPECT_NEAR(p.population->value(p.facts.initial_point) - minimum,
-                p.facts.constants[constant::suboptimality],
-                1e-15);
+                p.facts.constants[constant::suboptimality], 1e-15);
   }
   MultiWell family;
   const Problem p = family.make({.records = 2, .dimension = 1});
@@ -100,8 +99,7 @@ TEST(MultiWell, ConstantsAreTightAndLipschitzIsDimensionFree) {
     const auto& F = *p.population;
     check(constant::lipschitz, testing_search::largest_gradient(F, p.facts.domain, 2), 0.95);
     check(constant::smoothness, testing_search::largest_hessian(F, p.facts.domain, 2), 0.96);
-    check(constant::hessian_lipschitz,
-          testing_search::largest_hessian_slope(F, p.facts.domain, 2),
+    check(constant::hessian_lipschitz, testing_search::largest_hessian_slope(F, p.facts.domain, 2),
           0.96);
     if (d == 1) first = c[constant::lipschitz];
     EXPECT_DOUBLE_EQ(c[constant::lipschitz], first);
@@ -137,8 +135,8 @@ TEST(Coins, CandidateLossIsFrequencyMinusOne) {
       EXPECT_TRUE(g.norm() == 0 || std::abs(g.norm() - G) < 1e-12);
       heads += g.norm() == 0 ? 1 : 0;
     }
-    EXPECT_NEAR(
-        p.empirical->value(points.col(j)), 2 * (static_cast<double>(heads) / 37 - 1), 1e-14);
+    EXPECT_NEAR(p.empirical->value(points.col(j)), 2 * (static_cast<double>(heads) / 37 - 1),
+                1e-14);
     EXPECT_LT(gradient_norm(*p.empirical, points.col(j)), 1e-15);
   }
 }
@@ -152,8 +150,7 @@ TEST(Coins, PlantedCoinHasBiasOfLowerBound) {
   const Index planted = family.planted_coin(16, 3);
   for (Index j = 0; j < 16; ++j)
     EXPECT_NEAR(p.population->value(points.col(j)),
-                j == planted ? family.planted_probability(16, 10000) - 1 : -0.5,
-                1e-15);
+                j == planted ? family.planted_probability(16, 10000) - 1 : -0.5, 1e-15);
 }
 
 TEST(Coins, SmallestFrequencyAttainsLowerBoundRate) {

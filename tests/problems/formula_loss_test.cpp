@@ -39,17 +39,9 @@ const double e = std::numbers::e, root3 = std::sqrt(3.0), root5 = std::sqrt(5.0)
 
 // Suprema in closed form; all are attained inside of the ranges.
 const std::vector<Known> literature{
-    {"logistic",
-     "max(t, 0) + log1p(exp(-abs(t))) - y*t",
-     unit_labels,
-     s(10),
-     0.25,
-     1 / (6 * root3),
+    {"logistic", "max(t, 0) + log1p(exp(-abs(t))) - y*t", unit_labels, s(10), 0.25, 1 / (6 * root3),
      [](const Big& t, const Big& y) -> Big { return log(1 + exp(t)) - y * t; }},
-    {"sigmoid square",
-     "0.5*(sigmoid(t) - y)^2",
-     unit_labels,
-     4.0 / 27,
+    {"sigmoid square", "0.5*(sigmoid(t) - y)^2", unit_labels, 4.0 / 27,
      [] {
        const double v = (15 - std::sqrt(33.0)) / 24;
        return v * v * (1 - v) * (2 - 3 * v);
@@ -59,31 +51,17 @@ const std::vector<Known> literature{
        const Big r = 1 / (1 + exp(-t)) - y;
        return r * r / 2;
      }},
-    {"Welsch",
-     "0.5*(-expm1(-(t - y)^2))",
-     symmetric,
-     1 / std::sqrt(2 * e),
-     1,
-     1.9517766,
+    {"Welsch", "0.5*(-expm1(-(t - y)^2))", symmetric, 1 / std::sqrt(2 * e), 1, 1.9517766,
      [](const Big& t, const Big& y) -> Big {
        const Big u = t - y;
        return (1 - exp(-u * u)) / 2;
      }},
-    {"Tukey",
-     "(1 - max(1 - (t - y)^2/4, 0)^3)*4/6",
-     symmetric,
-     32 / (25 * root5),
-     1,
-     4,
+    {"Tukey", "(1 - max(1 - (t - y)^2/4, 0)^3)*4/6", symmetric, 32 / (25 * root5), 1, 4,
      [](const Big& t, const Big& y) -> Big {
        const Big v = (t - y) * (t - y) / 4;
        return v > 1 ? Big(2) / 3 : Big((1 - (1 - v) * (1 - v) * (1 - v)) * 2 / 3);
      }},
-    {"Cauchy",
-     "0.5*log1p((t - y)^2)",
-     symmetric,
-     0.5,
-     1,
+    {"Cauchy", "0.5*log1p((t - y)^2)", symmetric, 0.5, 1,
      [] {  // φ‴ = 2u(u² − 3)/(1 + u²)³, stationary at u⁴ − 6u² + 1 = 0
        const double u = std::sqrt(3 - 2 * std::sqrt(2.0));
        return 2 * u * (3 - u * u) / std::pow(1 + u * u, 3);
@@ -92,11 +70,7 @@ const std::vector<Known> literature{
        const Big u = t - y;
        return log(1 + u * u) / 2;
      }},
-    {"Geman-McClure",
-     "(t - y)^2/(1 + (t - y)^2)",
-     symmetric,
-     3 * root3 / 8,
-     2,
+    {"Geman-McClure", "(t - y)^2/(1 + (t - y)^2)", symmetric, 3 * root3 / 8, 2,
      [] {  // φ‴ = 24u(u² − 1)/(1 + u²)⁴, stationary at u² = 1 − 2/√5
        const double v = 1 - 2 / root5;
        return 24 * std::sqrt(v) * (1 - v) / std::pow(1 + v, 4);
@@ -105,36 +79,18 @@ const std::vector<Known> literature{
        const Big u = t - y;
        return u * u / (1 + u * u);
      }},
-    {"pseudo-Huber",
-     "sqrt(1 + (t - y)^2) - 1",
-     symmetric,
-     10 / std::sqrt(101.0),
-     1,
+    {"pseudo-Huber", "sqrt(1 + (t - y)^2) - 1", symmetric, 10 / std::sqrt(101.0), 1,
      3 * 0.5 / std::pow(1.25, 2.5),
      [](const Big& t, const Big& y) -> Big {
        const Big u = t - y;
        return sqrt(1 + u * u) - 1;
      }},
-    {"log-cosh",
-     "abs(t - y) + log1p(exp(-2*abs(t - y)))",
-     symmetric,
-     std::tanh(10.0),
-     1,
+    {"log-cosh", "abs(t - y) + log1p(exp(-2*abs(t - y)))", symmetric, std::tanh(10.0), 1,
      4 / (3 * root3),
      [](const Big& t, const Big& y) -> Big { return log(exp(t - y) + exp(y - t)); }},
-    {"squared",
-     "0.5*(t - y)^2",
-     symmetric,
-     10,
-     1,
-     0,
+    {"squared", "0.5*(t - y)^2", symmetric, 10, 1, 0,
      [](const Big& t, const Big& y) -> Big { return (t - y) * (t - y) / 2; }},
-    {"smoothed 0-1",
-     "sigmoid(-3*t*(2*y - 1))",
-     unit_labels,
-     0.75,
-     9 / (6 * root3),
-     27.0 / 8,
+    {"smoothed 0-1", "sigmoid(-3*t*(2*y - 1))", unit_labels, 0.75, 9 / (6 * root3), 27.0 / 8,
      [](const Big& t, const Big& y) -> Big { return 1 / (1 + exp(3 * t * (2 * y - 1))); }},
     {"exponential",
      "exp(-t)",
@@ -302,8 +258,7 @@ TEST(FormulaLoss, OfAQuadraticStatesNoThirdConstant) {
   EXPECT_FALSE(made.contains(constant::hessian_lipschitz));
 }
 
-void refuses(const std::string& text,
-             const std::string& says,
+void refuses(const std::string& text, const std::string& says,
              const LossRange& range = unit_labels) {
   try {
     formula_loss(text, range);

@@ -78,8 +78,8 @@ TEST(IdxReader, RejectsOtherFormatsAndLengthsInOneLine) {
   const std::string wrapped =
       std::string("\0\0\x08\x03", 4) + std::string(8, '\xff') + std::string("\x01\0\0\0", 4);
   EXPECT_NE(refusal(wrapped, 3).find("16 bytes, expected"), std::string::npos);
-  const std::string huge{
-      '\0', '\0', '\x08', '\x02', '\x7f', '\0', '\0', '\0', '\x7f', '\0', '\0', '\0'};
+  const std::string huge{'\0', '\0', '\x08', '\x02', '\x7f', '\0',
+                         '\0', '\0', '\x7f', '\0',   '\0',   '\0'};
   EXPECT_NE(refusal(huge, 2).find("12 bytes, expected"), std::string::npos);
   EXPECT_NE(message([&] { read_idx(folder.path() / "none", 1); }).find("cannot be read"),
             std::string::npos);

@@ -67,8 +67,8 @@ Matrix sums(RecordSampling sampling, Index repeats) {
       const Index begin = batch * (2 * r + half);
       const BatchView view(begin, begin + batch);
       p.sums().add_gradients(Point(w), Block::x, view, 0.03, all.col(r).segment(6 * half, 3));
-      p.sums().add_gradient_differences(
-          Point(w), Point(before), Block::x, view, 0.02, all.col(r).segment(6 * half + 3, 3));
+      p.sums().add_gradient_differences(Point(w), Point(before), Block::x, view, 0.02,
+                                        all.col(r).segment(6 * half + 3, 3));
     }
   return all;
 }

@@ -198,8 +198,7 @@ TEST(GlmPopulation, RobustRegressionMatchesOneDimensionalIntegral) {
       const double power = (static_cast<double>(d) - (kind == FeatureLaw::Kind::ball ? 1 : 3)) / 2;
       for (const double delta : {0.0, 0.5, 3.0, 9.0})
         EXPECT_NEAR(p.population->value(planted + delta * e),
-                    one_coordinate_mean(power, delta, phi),
-                    1e-11);
+                    one_coordinate_mean(power, delta, phi), 1e-11);
     }
 }
 
@@ -217,8 +216,7 @@ TEST(GlmPopulation, IsExactOrOmittedForNarrowLossAndWideDomain) {
     };
     for (const double delta : {0.5, 3.0, 9.0})
       EXPECT_NEAR(p.population->value(planted + delta * e) / (scale * scale),
-                  one_coordinate_mean(2, delta, phi) / (scale * scale),
-                  1e-10);
+                  one_coordinate_mean(2, delta, phi) / (scale * scale), 1e-10);
   }
   family.scale = 0.01;
   EXPECT_EQ(family.make({.records = 1}).population, nullptr);
@@ -377,8 +375,7 @@ TEST(GlmLogistic, RegulariserDerivativesMatchFiniteDifferences) {
     add_ratio_penalty_gradient(0.7, Vector{{u - h}}, behind);
     EXPECT_NEAR(
         (ratio_penalty(0.7, Vector{{u + h}}) - ratio_penalty(0.7, Vector{{u - h}})) / (2 * h),
-        slope[0],
-        1e-9);
+        slope[0], 1e-9);
     EXPECT_NEAR((ahead[0] - behind[0]) / (2 * h), curvature[0], 1e-8);
   }
 }

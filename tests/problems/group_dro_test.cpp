@@ -33,8 +33,7 @@ std::shared_ptr<const GroupDroData> small_data() {
 double welsch(double r) { return 1 - std::exp(-0.5 * r * r); }
 
 /// l_g of records with the given values, i of group i mod 2.
-Vector group_losses(const GroupDroData& data,
-                    const std::vector<std::int32_t>& values,
+Vector group_losses(const GroupDroData& data, const std::vector<std::int32_t>& values,
                     const Vector& x) {
   Vector sum = Vector::Zero(2), size = Vector::Zero(2);
   for (std::size_t i = 0; i < values.size(); ++i) {
@@ -85,8 +84,8 @@ TEST(GroupDro, RecordGradientsMatchLoss) {
       return weight * (0.5 + at[2 + i % 2]) * welsch(r) - 0.75 * at.tail(2).squaredNorm();
     };
     Vector g = Vector::Zero(4), measured(4);
-    records->add_gradients(
-        Point(z.head(2), z.tail(2)), Block::joint, BatchView(i, i + 1), unlimited, g);
+    records->add_gradients(Point(z.head(2), z.tail(2)), Block::joint, BatchView(i, i + 1),
+                           unlimited, g);
     const double h = 1e-5;
     for (Index j = 0; j < 4; ++j)
       measured[j] = (f(z + h * Vector::Unit(4, j)) - f(z - h * Vector::Unit(4, j))) / (2 * h);
@@ -285,8 +284,8 @@ TEST(GroupDroSimplex, JointSmoothnessIsReachedAtCornersAndNotExceeded) {
         z << x, Vector::Unit(4, corner);
         const auto gradient = [&](const Vector& at) {
           Vector g = Vector::Zero(5);
-          p.extremes->add_gradients(
-              Point(at.head(1), at.tail(4)), Block::joint, BatchView(0, 1), unlimited, g);
+          p.extremes->add_gradients(Point(at.head(1), at.tail(4)), Block::joint, BatchView(0, 1),
+                                    unlimited, g);
           return g;
         };
         Matrix hessian(5, 5);
@@ -351,8 +350,7 @@ TEST(GroupDro, GroupSignsAreFairForEverySampling) {
     for (Index k = 6; k <= 12; ++k) {
       const double q = k == 6 ? testing_support::binomial_pmf(12, 6, 0.5)
                               : 2 * testing_support::binomial_pmf(12, k, 0.5);
-      EXPECT_NEAR(static_cast<double>(std::ranges::count(larger, k)),
-                  2000 * q,
+      EXPECT_NEAR(static_cast<double>(std::ranges::count(larger, k)), 2000 * q,
                   6.5 * std::sqrt(2000 * q) + 8);
     }
   }

@@ -45,8 +45,8 @@ TEST_P(ClippedSums, HaveHessiansOfNoHigherRankThanStated) {
     const Index i = stream.below(records.size());
     Matrix hessian = Matrix::Zero(d, d);
     for (Index j = 0; j < d; ++j)
-      records.add_hessian_products(
-          Point(x), Vector::Unit(d, j), BatchView(i, i + 1), 1e12, hessian.col(j));
+      records.add_hessian_products(Point(x), Vector::Unit(d, j), BatchView(i, i + 1), 1e12,
+                                   hessian.col(j));
     const Vector values = singular_values(hessian);
     EXPECT_LE(rank < d ? values[rank] : 0.0, 1e-10 * (values[0] + 1e-300)) << "record " << i;
   }

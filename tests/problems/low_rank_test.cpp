@@ -57,8 +57,8 @@ TEST(MatrixSensing, PopulationHasStatedCriticalPoints) {
   const Vector sigma = singular_values(U * V.transpose());
   EXPECT_LT((U.transpose() * U - V.transpose() * V).norm(), 1e-13 * sigma[0]);
   EXPECT_NEAR(p.population->value(planted), 0.5 * 0.01 * 0.01, 1e-15);
-  EXPECT_NEAR(
-      p.population->value(Vector::Zero(27)), sigma.squaredNorm() / 40 + 0.5 * 0.01 * 0.01, 1e-13);
+  EXPECT_NEAR(p.population->value(Vector::Zero(27)), sigma.squaredNorm() / 40 + 0.5 * 0.01 * 0.01,
+              1e-13);
   EXPECT_NEAR(lambda_min(*p.population, Vector::Zero(27)), -sigma[0] / 20, 1e-13);
   const Vector& truncated = landmark(p, "truncation at rank 2", population).point;
   EXPECT_NEAR(lambda_min(*p.population, truncated), -sigma[2] / 20, 1e-13);
@@ -232,8 +232,7 @@ TEST(MatrixSensingSymmetric, RankOneMeasurementAttainsConstants) {
     EXPECT_NEAR(Hu.norm(), c[constant::smoothness], 1e-12 * Hu.norm());
     const Vector near = x - 1e-4 * R * u;
     p.extremes->add_hessian_products(Point(near), u, first, unlimited, Hu_near);
-    EXPECT_NEAR((Hu - Hu_near).norm() / (1e-4 * R),
-                c[constant::hessian_lipschitz],
+    EXPECT_NEAR((Hu - Hu_near).norm() / (1e-4 * R), c[constant::hessian_lipschitz],
                 1e-4 * c[constant::hessian_lipschitz]);
   }
 }
@@ -328,8 +327,8 @@ TEST(CovarianceGan, GradientInXIgnoresRecordsAtFixedDual) {
     b.records->add_gradients(Point(x, y), Block::x, batch, limit, second);
     EXPECT_EQ(first, second);
     a.records->add_gradient_differences(Point(x, y), Point(x0, y), Block::x, batch, limit, moved);
-    b.records->add_gradient_differences(
-        Point(x, y), Point(x0, y), Block::x, batch, limit, moved_again);
+    b.records->add_gradient_differences(Point(x, y), Point(x0, y), Block::x, batch, limit,
+                                        moved_again);
     EXPECT_EQ(moved, moved_again);
     EXPECT_GT(first.norm(), 0.0);
   }
@@ -363,8 +362,7 @@ TEST(CovarianceGan, ValueConstantsAreAttainedAtRankOne) {
   phi->hessian_product(R * u, u, Hu);
   EXPECT_NEAR(Hu.norm(), c[constant::smoothness], 1e-12 * Hu.norm());
   phi->hessian_product((1 - 1e-5) * R * u, u, Hu_near);
-  EXPECT_NEAR((Hu - Hu_near).norm() / (1e-5 * R),
-              c[constant::hessian_lipschitz],
+  EXPECT_NEAR((Hu - Hu_near).norm() / (1e-5 * R), c[constant::hessian_lipschitz],
               1e-4 * c[constant::hessian_lipschitz]);
   CovarianceGan small;  // where −Z² is the larger end
   small.domain_factor = 1.0;
@@ -375,8 +373,7 @@ TEST(CovarianceGan, ValueConstantsAreAttainedAtRankOne) {
   Matrix S = Matrix::Zero(12, 12);
   S(0, 0) = Z_squared;
   EXPECT_NEAR(lambda_min(*covariance_gan_value(S, 1, 1.0), Vector::Zero(12)),
-              -q.facts.constants[constant::smoothness],
-              1e-12 * Z_squared);
+              -q.facts.constants[constant::smoothness], 1e-12 * Z_squared);
 }
 
 TEST(CovarianceGan, MinimumIsTailOfSpectrum) {

@@ -86,11 +86,10 @@ TEST(MatrixCompletion, HessianChangesStayWithinTheirWeightWhereEntriesChangeSign
     Matrix change = Matrix::Zero(2, 2);
     double weight = 0;
     for (Index k = 0; k < 2; ++k)
-      weight =
-          records
-              ->add_hessian_difference_products(
-                  Point(x), Point(y), Vector::Unit(2, k), BatchView(0, 1), unlimited, change.col(k))
-              .largest_norm;
+      weight = records
+                   ->add_hessian_difference_products(Point(x), Point(y), Vector::Unit(2, k),
+                                                     BatchView(0, 1), unlimited, change.col(k))
+                   .largest_norm;
     EXPECT_LE(symmetric_eigenvalues(change).cwiseAbs().maxCoeff(), weight * (1 + 1e-12));
   }
 }
@@ -198,9 +197,9 @@ TEST(MatrixCompletion, ConstantsAreNearlyAttainedAtEqualFactors) {
     p.extremes->add_hessian_products(Point(near), u, second, unlimited, Hu_near);
     const double third = (Hu - Hu_near).norm() / (1e-5 * R);
     const double share = balance > 0 ? 0.98 : 1 - 1e-4;
-    for (const auto& [name, reached] : {std::pair{constant::lipschitz, g.norm()},
-                                        std::pair{constant::smoothness, Hu.norm()},
-                                        std::pair{constant::hessian_lipschitz, third}}) {
+    for (const auto& [name, reached] :
+         {std::pair{constant::lipschitz, g.norm()}, std::pair{constant::smoothness, Hu.norm()},
+          std::pair{constant::hessian_lipschitz, third}}) {
       EXPECT_LE(reached, c[name] * (1 + 1e-5)) << name;
       EXPECT_GE(reached, c[name] * share) << name;
     }
@@ -298,9 +297,8 @@ double ks_distance(std::vector<double> a, std::vector<double> b) {
     const double at = std::min(a[i], b[j]) + 1e-9;  // values that rounding alone tells apart
     while (i < a.size() && a[i] <= at) ++i;
     while (j < b.size() && b[j] <= at) ++j;
-    worst = std::max(worst,
-                     std::abs(static_cast<double>(i) / static_cast<double>(a.size()) -
-                              static_cast<double>(j) / static_cast<double>(b.size())));
+    worst = std::max(worst, std::abs(static_cast<double>(i) / static_cast<double>(a.size()) -
+                                     static_cast<double>(j) / static_cast<double>(b.size())));
   }
   return worst;
 }

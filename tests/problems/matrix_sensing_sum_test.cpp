@@ -20,15 +20,8 @@ constexpr double unlimited = std::numeric_limits<double>::infinity();
 struct Shape {
   Index rows, cols, rank;
 };
-const std::vector<Shape> shapes{{1, 1, 1},
-                                {2, 3, 1},
-                                {3, 2, 2},
-                                {4, 5, 3},
-                                {5, 4, 4},
-                                {7, 6, 5},
-                                {6, 9, 8},
-                                {9, 7, 9},
-                                {20, 20, 3}};
+const std::vector<Shape> shapes{{1, 1, 1}, {2, 3, 1}, {3, 2, 2}, {4, 5, 3},  {5, 4, 4},
+                                {7, 6, 5}, {6, 9, 8}, {9, 7, 9}, {20, 20, 3}};
 
 class MatrixSensingSums : public testing::TestWithParam<Shape> {
  protected:
@@ -135,8 +128,8 @@ TEST_P(MatrixSensingSums, DualDifferencesAtOnePointOfThePrimalReadNoRecord) {
   data->features.setConstant(std::nan(""));
   data->labels.setConstant(std::nan(""));
   Vector sum = Vector::Zero(n);
-  records->add_gradient_differences(
-      Point(x, y), Point(x, y_from), Block::y, BatchView(0, n), unlimited, sum);
+  records->add_gradient_differences(Point(x, y), Point(x, y_from), Block::y, BatchView(0, n),
+                                    unlimited, sum);
   EXPECT_EQ(sum, y_from - y);
 }
 

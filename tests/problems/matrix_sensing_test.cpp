@@ -52,8 +52,8 @@ TEST(MatrixSensing, ObjectiveIsMeanOfRecordsWithMomentsKeptAndWithout) {
     };
     EXPECT_NEAR(value->value(x), 0.5 * residuals(x).squaredNorm() / static_cast<double>(n), 1e-10);
     Vector sum = Vector::Zero(14);
-    matrix_sensing_records(data)->add_gradients(
-        Point(x), Block::x, BatchView(0, n), unlimited, sum);
+    matrix_sensing_records(data)->add_gradients(Point(x), Block::x, BatchView(0, n), unlimited,
+                                                sum);
     value->gradient(x, found);
     EXPECT_LT((found - sum / static_cast<double>(n)).norm(), 1e-11 * (1 + found.norm()));
     Matrix H(14, 14);

@@ -97,9 +97,7 @@ std::vector<std::string> all_problems() {
   return names;
 }
 
-INSTANTIATE_TEST_SUITE_P(Registry,
-                         EveryProblemsHeap,
-                         ::testing::ValuesIn(all_problems()),
+INSTANTIATE_TEST_SUITE_P(Registry, EveryProblemsHeap, ::testing::ValuesIn(all_problems()),
                          [](const auto& instance) {
                            std::string name = instance.param;
                            std::ranges::replace(name, '-', '_');

@@ -40,15 +40,12 @@ std::string refusal(const std::string& content, const std::string& name = "t.csv
 const Matrix two_records{{1, 3}, {2, -4}};
 
 TEST(NumberTable, ReadsCsvAsPeopleWriteIt) {
-  for (const std::string text : {"a,b\n1,2\n3,-4\n",
-                                 "a,b\r\n1,2\r\n3,-4",
-                                 "\xEF\xBB\xBF"
-                                 "a,b\n1,2\n3,-4\n",
-                                 "a, b\n 1 ,+2\n3,\t-4 \n",
-                                 "a;b\n1;2\n3;-4\n",
-                                 "a\tb\n1\t2\n3\t-4\n",
-                                 "\"a\",\"b\"\n\"1\",\"2\"\n3,-0.4e1\n",
-                                 "a,b\n1,2\n3,-4\n\n\r\n  \n"}) {
+  for (const std::string text :
+       {"a,b\n1,2\n3,-4\n", "a,b\r\n1,2\r\n3,-4",
+        "\xEF\xBB\xBF"
+        "a,b\n1,2\n3,-4\n",
+        "a, b\n 1 ,+2\n3,\t-4 \n", "a;b\n1;2\n3;-4\n", "a\tb\n1\t2\n3\t-4\n",
+        "\"a\",\"b\"\n\"1\",\"2\"\n3,-0.4e1\n", "a,b\n1,2\n3,-4\n\n\r\n  \n"}) {
     const NumberTable table = read(text);
     EXPECT_EQ(table.columns, (std::vector<std::string>{"a", "b"})) << text;
     EXPECT_EQ(table.records, two_records) << text;

@@ -73,21 +73,15 @@ TEST_F(OwnData, SizesComeFromTheFileAndRecordsAreShortenedOneByOne) {
   // The gradient at 0 is (s(0) - y) x: of the first record, whose features are shortened to (0.6,
   // 0.8).
   Vector g = Vector::Zero(2);
-  p.records->add_gradients(Point(Vector::Zero(2)),
-                           Block::x,
-                           BatchView(0, 1),
-                           std::numeric_limits<double>::infinity(),
-                           g);
+  p.records->add_gradients(Point(Vector::Zero(2)), Block::x, BatchView(0, 1),
+                           std::numeric_limits<double>::infinity(), g);
   EXPECT_NEAR(g[0], -0.5 * 0.6, 1e-15);
   EXPECT_NEAR(g[1], -0.5 * 0.8, 1e-15);
   f.longest = 5;
   g.setZero();
   f.make({.records = 3})
-      .records->add_gradients(Point(Vector::Zero(2)),
-                              Block::x,
-                              BatchView(1, 2),
-                              std::numeric_limits<double>::infinity(),
-                              g);
+      .records->add_gradients(Point(Vector::Zero(2)), Block::x, BatchView(1, 2),
+                              std::numeric_limits<double>::infinity(), g);
   EXPECT_NEAR(g[0], 0.5 * 0.3 / 5, 1e-15);
 }
 
@@ -167,20 +161,9 @@ TEST_F(OwnData, OneRowDecidesNothingOfTheOthers) {
     };
     const Matrix original = gradients("3,8,1");
     int read = 0;
-    for (const char* last : {"3,8,0",
-                             "3,8,-1",
-                             "3,8,0.5",
-                             "3,8,2",
-                             "3,8,100",
-                             "3,8,1e300",
-                             "-1e300,8,1",
-                             "1e300,1e300,0",
-                             "0,0,0",
-                             "1e-300,0,1",
-                             "nan,1,1",
-                             "inf,1,0",
-                             "1,2,nan",
-                             "-1,-1,-1"}) {
+    for (const char* last :
+         {"3,8,0", "3,8,-1", "3,8,0.5", "3,8,2", "3,8,100", "3,8,1e300", "-1e300,8,1",
+          "1e300,1e300,0", "0,0,0", "1e-300,0,1", "nan,1,1", "inf,1,0", "1,2,nan", "-1,-1,-1"}) {
       try {
         EXPECT_EQ(gradients(last), original) << last;
         ++read;
@@ -262,8 +245,8 @@ TEST_F(OwnData, SignsAreLabelsWhereTheyAreSaidToBe) {
   const auto gradient = [&](Index record) {
     Vector g = Vector::Zero(2);
     f.make({.records = 2})
-        .records->add_gradients(
-            Point(Vector::Zero(2)), Block::x, BatchView(record, record + 1), 1e12, g);
+        .records->add_gradients(Point(Vector::Zero(2)), Block::x, BatchView(record, record + 1),
+                                1e12, g);
     return g;
   };
   EXPECT_NEAR(gradient(0)[0], 0.5 * 3 / std::hypot(3, 1), 1e-15);

@@ -69,11 +69,8 @@ TEST(RobustPhaseRetrieval, RecordsMatchFormulasWithAndWithoutDual) {
         if (!local) v[2 + i] = residual - dual;
         expected += v * std::min(1.0, limit / v.norm());
       }
-      records->add_gradients(local ? Point(x) : Point(x, y),
-                             local ? Block::x : Block::joint,
-                             BatchView(0, 4),
-                             limit,
-                             sum);
+      records->add_gradients(local ? Point(x) : Point(x, y), local ? Block::x : Block::joint,
+                             BatchView(0, 4), limit, sum);
       EXPECT_LT((sum - expected).norm(), 1e-13) << limit << ' ' << local;
     }
   Vector u = Vector::Zero(4);
@@ -89,8 +86,8 @@ TEST(RobustPhaseRetrieval, RecordsWithoutDualAverageToValueGradient) {
   records->add_gradients(Point(x), Block::x, BatchView(0, 4), unlimited, sum);
   EXPECT_LT((sum / 4 - Vector{{-0.432, -0.324}}).norm(), 1e-14);
   records->add_gradients(Point(previous), Block::x, BatchView(0, 4), unlimited, at_zero);
-  records->add_gradient_differences(
-      Point(x), Point(previous), Block::x, BatchView(0, 4), unlimited, moved);
+  records->add_gradient_differences(Point(x), Point(previous), Block::x, BatchView(0, 4), unlimited,
+                                    moved);
   EXPECT_LT((moved - (sum - at_zero)).norm(), 1e-13);
 }
 
@@ -194,10 +191,8 @@ TEST(PhaseRetrieval, AmplitudeDerivativesMatchFiniteDifferences) {
       const Objective& F = *p.population;
       const Vector axis = p.landmarks.back().point.norm() > 0 ? p.landmarks.back().point
                                                               : Vector(Vector::Unit(d, 0));
-      for (const Vector& x : {Vector(normal_vector(d, 1, 0.4)),
-                              Vector(0.8 * axis),
-                              Vector(axis + normal_vector(d, 2, 1e-7)),
-                              Vector(Vector::Zero(d))}) {
+      for (const Vector& x : {Vector(normal_vector(d, 1, 0.4)), Vector(0.8 * axis),
+                              Vector(axis + normal_vector(d, 2, 1e-7)), Vector(Vector::Zero(d))}) {
         const Vector v = normal_vector(d, 3).normalized(), w = normal_vector(d, 4).normalized();
         Vector g(d), Hv(d), Hw(d), plus(d), minus(d);
         F.gradient(x, g);

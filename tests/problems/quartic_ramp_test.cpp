@@ -60,8 +60,7 @@ TEST(QuarticSaddle, RotationMovesLandmarksAndKeepsConstants) {
   for (std::size_t k = 0; k < p.landmarks.size(); ++k) {
     EXPECT_NEAR(p.landmarks[k].point.norm(), q.landmarks[k].point.norm(), 1e-14);
     EXPECT_NEAR(p.population->value(p.landmarks[k].point),
-                q.population->value(q.landmarks[k].point),
-                1e-14);
+                q.population->value(q.landmarks[k].point), 1e-14);
     EXPECT_LT(gradient_norm(*q.population, q.landmarks[k].point), 1e-14);
   }
   EXPECT_GT((q.landmarks[1].point - r.landmarks[1].point).norm(), 0.1);
@@ -141,12 +140,10 @@ TEST(Ramp, ConstantsAreTight) {
   const auto& c = p.facts.constants;
   const double size = 0.1;
   EXPECT_NEAR(testing_search::largest_gradient(*p.population, p.facts.domain, 10),
-              c[constant::lipschitz],
-              1e-3 * c[constant::lipschitz]);
+              c[constant::lipschitz], 1e-3 * c[constant::lipschitz]);
   EXPECT_NEAR(testing_search::largest_hessian(*p.population, p.facts.domain, size), 3, 1e-3);
   EXPECT_NEAR(testing_search::largest_hessian_slope(*p.population, p.facts.domain, size),
-              c[constant::hessian_lipschitz],
-              0.01 * c[constant::hessian_lipschitz]);
+              c[constant::hessian_lipschitz], 0.01 * c[constant::hessian_lipschitz]);
 }
 
 TEST(Ramp, RejectsUnderflowingConstants) {

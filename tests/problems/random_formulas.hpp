@@ -18,8 +18,7 @@
 namespace dpsosp::random_formulas {
 
 /// A formula with two continuous derivatives and `depth` operations within each other.
-inline std::string random_formula(Stream& random,
-                                  int depth,
+inline std::string random_formula(Stream& random, int depth,
                                   const std::vector<std::string>& leaves) {
   if (depth == 0) {
     const auto leaf = static_cast<std::size_t>(random.below(std::ssize(leaves) + 1));

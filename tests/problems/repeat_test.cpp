@@ -57,9 +57,7 @@ std::vector<std::string> names() {
   return all;
 }
 
-INSTANTIATE_TEST_SUITE_P(Problems,
-                         RepeatedPoints,
-                         testing::ValuesIn(names()),
+INSTANTIATE_TEST_SUITE_P(Problems, RepeatedPoints, testing::ValuesIn(names()),
                          [](const auto& test) {
                            std::string name = test.param;
                            std::ranges::replace(name, '-', '_');

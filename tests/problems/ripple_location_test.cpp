@@ -82,9 +82,8 @@ TEST(RippleLocation, HessianLipschitzConstantIsTight) {
         family.make({.records = 1, .dimension = 1}).facts.constants[constant::hessian_lipschitz];
     double largest = 0;
     for (double t = 0; t < 10; t += 1e-4)
-      largest = std::max(largest,
-                         std::abs(3 * t * std::pow(1 + t * t, -2.5) +
-                                  A * omega * omega * omega * std::sin(omega * t)));
+      largest = std::max(largest, std::abs(3 * t * std::pow(1 + t * t, -2.5) +
+                                           A * omega * omega * omega * std::sin(omega * t)));
     EXPECT_LE(largest, rho * (1 + 1e-12)) << A << ' ' << omega;
     EXPECT_GE(largest, rho * (1 - 1e-6)) << A << ' ' << omega;
   }
@@ -96,8 +95,7 @@ TEST(RippleLocation, ConstantsHaveExpectedDimensionDependence) {
   for (const auto name : {constant::lipschitz, constant::smoothness, constant::suboptimality})
     EXPECT_NEAR(one.constants[name], many.constants[name], 1e-12) << name;
   EXPECT_NEAR(8 * one.constants[constant::hessian_lipschitz],
-              many.constants[constant::hessian_lipschitz],
-              1e-9);
+              many.constants[constant::hessian_lipschitz], 1e-9);
   EXPECT_NEAR(one.domain.diameter(1), many.domain.diameter(64), 1e-12);
   EXPECT_NEAR(one.domain.diameter(1), 4, 1e-12);
 }

@@ -17,24 +17,19 @@ namespace {
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
 
-double by_coordinates(const RecordSums& records,
-                      const Vector& x,
-                      const Vector& centre,
-                      const BatchView& batch,
-                      double limit) {
+double by_coordinates(const RecordSums& records, const Vector& x, const Vector& centre,
+                      const BatchView& batch, double limit) {
   double sum = 0;
   for (Index j = 0; j < x.size(); ++j) {
     Vector out = Vector::Zero(1);
-    records.add_coordinate_loss_differences(
-        j, Vector::Constant(1, x[j]), centre[j], batch, limit, out);
+    records.add_coordinate_loss_differences(j, Vector::Constant(1, x[j]), centre[j], batch, limit,
+                                            out);
     sum += out[0];
   }
   return sum;
 }
 
-double whole(const RecordSums& records,
-             const Vector& x,
-             const Vector& centre,
+double whole(const RecordSums& records, const Vector& x, const Vector& centre,
              const BatchView& batch) {
   double sum = 0;
   records.add_loss_differences(Point(x), Point(centre), batch, infinity, sum);
@@ -59,22 +54,16 @@ TEST_P(SeparableFamily, CoordinatesSumToLoss) {
       if (trial % 3 == 0) x[1] = centre[1];
       const BatchView all(0, 41);
       const double expected = whole(records, x, centre, all);
-      EXPECT_NEAR(by_coordinates(records, x, centre, all, infinity),
-                  expected,
+      EXPECT_NEAR(by_coordinates(records, x, centre, all, infinity), expected,
                   1e-10 * (41 + std::abs(expected)))
           << sampling;
     }
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Zoo,
-                         SeparableFamily,
-                         testing::Values("ripple-location",
-                                         "separable-pl",
-                                         "multi-well",
-                                         "cosine-saddle",
-                                         "double-well",
-                                         "ramp"),
+INSTANTIATE_TEST_SUITE_P(Zoo, SeparableFamily,
+                         testing::Values("ripple-location", "separable-pl", "multi-well",
+                                         "cosine-saddle", "double-well", "ramp"),
                          [](const auto& family) {
                            std::string name = family.param;
                            for (char& c : name)
@@ -97,13 +86,9 @@ TEST(Separable, FactsBoundSlopeOfEveryCoordinate) {
     double steepest = 0;
     for (Index j = 0; j < 4; ++j)
       for (Index k = 0; k + 1 < 400; ++k) {
-        const ClipReport report =
-            problem.extremes->add_coordinate_loss_differences(j,
-                                                              values.segment(k, 1),
-                                                              values[k + 1],
-                                                              {0, problem.extremes->size()},
-                                                              limit,
-                                                              out.head(1));
+        const ClipReport report = problem.extremes->add_coordinate_loss_differences(
+            j, values.segment(k, 1), values[k + 1], {0, problem.extremes->size()}, limit,
+            out.head(1));
         EXPECT_EQ(report.clipped, 0) << name;
         steepest = std::max(steepest, report.largest_norm);
       }
@@ -118,8 +103,8 @@ TEST(Separable, OtherFamiliesRejectCoordinateQueries) {
   EXPECT_FALSE(problem.facts.separable);
   EXPECT_FALSE(problem.records->separable());
   Vector out = Vector::Zero(1);
-  EXPECT_THROW(problem.records->add_coordinate_loss_differences(
-                   0, Vector::Ones(1), 0.0, BatchView(0, 10), 1.0, out),
+  EXPECT_THROW(problem.records->add_coordinate_loss_differences(0, Vector::Ones(1), 0.0,
+                                                                BatchView(0, 10), 1.0, out),
                InputError);
 }
 

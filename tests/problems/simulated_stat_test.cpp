@@ -76,9 +76,7 @@ class SimulatedFamily : public testing::TestWithParam<std::string> {
   };
   static Probe probe(const PublicFacts& facts) {
     Stream stream({.seed = 31});
-    Probe p{Vector(facts.dimension),
-            Vector(facts.dimension),
-            Vector(facts.dual_dimension),
+    Probe p{Vector(facts.dimension), Vector(facts.dimension), Vector(facts.dual_dimension),
             Vector(facts.dimension)};
     stream.fill_normal(0.3, p.x);
     stream.fill_normal(0.4, p.before);
@@ -99,8 +97,8 @@ class SimulatedFamily : public testing::TestWithParam<std::string> {
   static Vector difference(const Problem& p, Index begin, Index end) {
     const Probe at = probe(p.facts);
     Vector out = Vector::Zero(p.facts.dimension);
-    p.sums().add_gradient_differences(
-        Point(at.x, at.y), Point(at.before, at.y), Block::x, BatchView(begin, end), unlimited, out);
+    p.sums().add_gradient_differences(Point(at.x, at.y), Point(at.before, at.y), Block::x,
+                                      BatchView(begin, end), unlimited, out);
     return out;
   }
 
@@ -118,8 +116,8 @@ class SimulatedFamily : public testing::TestWithParam<std::string> {
       all.difference.push_back(at.direction.dot(moved));
       if (p.facts.dual_kind == DualKind::none) {
         double loss = 0;
-        p.sums().add_loss_differences(
-            Point(at.x), Point(at.before), BatchView(begin, end), unlimited, loss);
+        p.sums().add_loss_differences(Point(at.x), Point(at.before), BatchView(begin, end),
+                                      unlimited, loss);
         all.loss.push_back(loss);
       }
     }
@@ -340,8 +338,8 @@ TEST_P(SimulatedFamily, DifferencesMatchGradientsOfSameData) {
   Vector a = Vector::Zero(p.facts.dimension), b = a, moved = a;
   p.sums().add_gradients(Point(at.x, at.y), Block::x, range, unlimited, a);
   p.sums().add_gradients(Point(at.before, at.y), Block::x, range, unlimited, b);
-  p.sums().add_gradient_differences(
-      Point(at.x, at.y), Point(at.before, at.y), Block::x, range, unlimited, moved);
+  p.sums().add_gradient_differences(Point(at.x, at.y), Point(at.before, at.y), Block::x, range,
+                                    unlimited, moved);
   EXPECT_LT((a - b - moved).norm(), 1e-12 * (1 + a.norm() + b.norm()));
 }
 
@@ -361,9 +359,7 @@ TEST_P(SimulatedFamily, AnswersForHugeDataSetsInMicroseconds) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Registry,
-                         SimulatedFamily,
-                         testing::ValuesIn(simulated_families()),
+INSTANTIATE_TEST_SUITE_P(Registry, SimulatedFamily, testing::ValuesIn(simulated_families()),
                          [](const auto& instance) {
                            std::string name = instance.param;
                            std::ranges::replace(name, '-', '_');

@@ -14,12 +14,8 @@ namespace dpsosp::testing_search {
 /// Largest value of `score` that a random local search inside the domain meets: from points of
 /// every size, steps that shrink after failures, one coordinate or all of them.
 template <class Score>
-double largest(Index dimension,
-               const Domain& domain,
-               double size,
-               const Score& score,
-               int restarts = 12,
-               int steps = 1500) {
+double largest(Index dimension, const Domain& domain, double size, const Score& score,
+               int restarts = 12, int steps = 1500) {
   double best = 0;
   for (int r = 0; r < restarts; ++r) {
     Stream stream({.seed = static_cast<std::uint64_t>(r), .purpose = Purpose::test});
@@ -68,8 +64,8 @@ inline double largest_gradient(const Objective& F, const Domain& domain, double 
 }
 
 inline double largest_hessian(const Objective& F, const Domain& domain, double size) {
-  return largest(
-      F.dimension(), domain, size, [&](const Vector& x) { return operator_norm(hessian(F, x)); });
+  return largest(F.dimension(), domain, size,
+                 [&](const Vector& x) { return operator_norm(hessian(F, x)); });
 }
 
 /// ‖∇²F(x) − ∇²F(y)‖/‖x − y‖ over pairs (x, y) close to each other, in the domain.

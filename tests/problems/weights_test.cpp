@@ -36,8 +36,8 @@ Weighed weighed(const AnyRecords& records, const Vector& x, const Vector* previo
     const BatchView first(0, 1);
     const ClipReport report =
         previous == nullptr ? records.add_hessian_products(Point(x), v, first, unlimited, H.col(j))
-                            : records.add_hessian_difference_products(
-                                  Point(x), Point(*previous), v, first, unlimited, H.col(j));
+                            : records.add_hessian_difference_products(Point(x), Point(*previous), v,
+                                                                      first, unlimited, H.col(j));
     found.weight = report.largest_norm;
   }
   const double size = H.cwiseAbs().maxCoeff();  // so that squares do not overflow

@@ -30,21 +30,10 @@ class InPython : public testing::Test {
 
 std::vector<std::string> run_words(const std::string& card,
                                    const std::vector<std::string>& more = {}) {
-  std::vector<std::string> words{"run",
-                                 "--program",
-                                 card,
-                                 "--problem",
-                                 "double-well",
-                                 "--records",
-                                 "200",
-                                 "--dimension",
-                                 "4",
-                                 "--epsilon",
-                                 "1",
-                                 "--delta",
-                                 "1e-6",
-                                 "--seed",
-                                 "918273645546372819"};
+  std::vector<std::string> words{
+      "run",       "--program", card,          "--problem", "double-well",
+      "--records", "200",       "--dimension", "4",         "--epsilon",
+      "1",         "--delta",   "1e-6",        "--seed",    "918273645546372819"};
   words.insert(words.end(), more.begin(), more.end());
   return words;
 }
@@ -80,9 +69,8 @@ TEST_F(InPython, RunsChecksAndIsListed) {
   EXPECT_EQ(run_program(built_program("dpsosp"), run_words(example, {"--json"})).out, run.out);
   const Result check = run_program(built_program("dpsosp"), {"check", example});
   EXPECT_EQ(check.code, 0) << check.out << check.err;
-  const Result list =
-      run_program("/usr/bin/env",
-                  {"DPSOSP_PROGRAMS=" + example, built_program("dpsosp"), "list", "algorithms"});
+  const Result list = run_program("/usr/bin/env", {"DPSOSP_PROGRAMS=" + example,
+                                                   built_program("dpsosp"), "list", "algorithms"});
   EXPECT_NE(list.out.find("smith-2027/normalised-momentum-py"), std::string::npos);
 }
 
@@ -118,12 +106,9 @@ TEST_F(InPython, SweepsByAnyNumberOfThreadsAndProcesses) {
   const std::string figures = "import dpsosp\nf = dpsosp.figures('" +
                               (folder / "one/own").string() + "')['figure-n']\nf.save('" +
                               (folder / "n.svg").string() + "')\nprint(f._repr_svg_(), end='')";
-  const Result shown = run_program("/usr/bin/env",
-                                   {"PYTHONPATH=" + in_checkout("python"),
-                                    "PYTHONDONTWRITEBYTECODE=1",
-                                    "/usr/bin/python3",
-                                    "-c",
-                                    figures});
+  const Result shown =
+      run_program("/usr/bin/env", {"PYTHONPATH=" + in_checkout("python"),
+                                   "PYTHONDONTWRITEBYTECODE=1", "/usr/bin/python3", "-c", figures});
   EXPECT_EQ(shown.out, contents(folder / "one/own/figure-n.svg")) << shown.err;
   EXPECT_EQ(shown.out, contents(folder / "n.svg"));
 }
@@ -187,16 +172,9 @@ TEST_F(InPython, RunsInAVirtualEnvironment) {
 }
 
 TEST_F(InPython, NeedsASeedThatNobodyGuesses) {
-  const Result r = run_program(built_program("dpsosp"),
-                               {"run",
-                                "--algorithm",
-                                example,
-                                "--problem",
-                                "double-well",
-                                "--epsilon",
-                                "1",
-                                "--delta",
-                                "1e-6"});
+  const Result r =
+      run_program(built_program("dpsosp"), {"run", "--algorithm", example, "--problem",
+                                            "double-well", "--epsilon", "1", "--delta", "1e-6"});
   EXPECT_EQ(r.code, 2);
   EXPECT_NE(r.err.find("without --seed or --release"), std::string::npos) << r.err;
 }
@@ -208,13 +186,9 @@ TEST_F(InPython, NeedsASeedThatNobodyGuessesFromThePackageToo) {
         "import dpsosp.experiments as e\n"
         "e.run('" +
         std::string(example) + "', 'double-well', epsilon=1, delta=1e-6" + more + ")";
-    const Result r = run_program("/usr/bin/env",
-                                 {"DPSOSP=" + built_program("dpsosp"),
-                                  "PYTHONPATH=" + in_checkout("python"),
-                                  "/usr/bin/python3",
-                                  "-B",
-                                  "-c",
-                                  code});
+    const Result r = run_program(
+        "/usr/bin/env", {"DPSOSP=" + built_program("dpsosp"), "PYTHONPATH=" + in_checkout("python"),
+                         "/usr/bin/python3", "-B", "-c", code});
     EXPECT_NE(r.code, 0) << more;
     EXPECT_NE(r.err.find("without --seed or --release"), std::string::npos) << r.err;
   }
@@ -227,13 +201,9 @@ TEST_F(InPython, ReleaseIsWhatTheProgramPrints) {
       "r = e.run('wang-ye-xu-2017/dp-gd', 'cosine-saddle', epsilon=1, delta=1e-6, records=500,\n"
       "          dimension=2, release=True)\n"
       "print(*sorted(r))";
-  const Result r = run_program("/usr/bin/env",
-                               {"DPSOSP=" + built_program("dpsosp"),
-                                "PYTHONPATH=" + in_checkout("python"),
-                                "/usr/bin/python3",
-                                "-B",
-                                "-c",
-                                code});
+  const Result r = run_program(
+      "/usr/bin/env", {"DPSOSP=" + built_program("dpsosp"), "PYTHONPATH=" + in_checkout("python"),
+                       "/usr/bin/python3", "-B", "-c", code});
   EXPECT_EQ(r.out, "algorithm description point privacy schedule\n") << r.err;
 }
 
@@ -288,8 +258,7 @@ TEST_P(AuditInPython, CatchesBugs) {
   EXPECT_EQ(r.out.find("FAIL") == std::string::npos, sound) << r.out;
 }
 
-INSTANTIATE_TEST_SUITE_P(InPython,
-                         AuditInPython,
+INSTANTIATE_TEST_SUITE_P(InPython, AuditInPython,
                          testing::Values("none", "coin", "clock", "output"),
                          [](const auto& of) { return of.param; });
 

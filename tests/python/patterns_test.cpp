@@ -99,10 +99,8 @@ Vector spider(Run r) {
       r.x = r.x + kick;
     } else {
       Vector change(r.x.size());
-      r.curator.gradient_difference(Point(r.x),
-                                    Point(previous),
-                                    r.curator.draw(BatchPolicy::fresh(5)),
-                                    r.query(0.2, 20.0),
+      r.curator.gradient_difference(Point(r.x), Point(previous),
+                                    r.curator.draw(BatchPolicy::fresh(5)), r.query(0.2, 20.0),
                                     change);
       g = g + change;
     }
@@ -134,12 +132,9 @@ Vector second_order(Run r) {
   after = after - 0.1 * product - 0.1 * of_anchor;
   Curator late = r.curator.child(
       {.name = "late", .share = 0.5, .range = RecordRange{100, 200}, .initial_point = after});
-  late.gradient_combination(0.5,
-                            Point(late.facts().initial_point),
-                            Point(r.x),
+  late.gradient_combination(0.5, Point(late.facts().initial_point), Point(r.x),
                             late.draw(BatchPolicy::all()),
-                            {.limit = 1.0, .difference_limit = 0.5, .noise = noise},
-                            g);
+                            {.limit = 1.0, .difference_limit = 0.5, .noise = noise}, g);
   return after - 0.1 * g;
 }
 
@@ -179,13 +174,10 @@ TEST_P(EveryPattern, HasTheBitsOfItsTwinInCpp) {
   EXPECT_GE(there.ledger().queries(), GetParam().queries);
 }
 
-INSTANTIATE_TEST_SUITE_P(Python,
-                         EveryPattern,
+INSTANTIATE_TEST_SUITE_P(Python, EveryPattern,
                          testing::Values(Pattern{"momentum", momentum},
-                                         Pattern{"normalised", normalised},
-                                         Pattern{"adam", adam},
-                                         Pattern{"tree", tree, 1},
-                                         Pattern{"spider", spider},
+                                         Pattern{"normalised", normalised}, Pattern{"adam", adam},
+                                         Pattern{"tree", tree, 1}, Pattern{"spider", spider},
                                          Pattern{"second_order", second_order, 5}),
                          [](const auto& of) { return of.param.name; });
 

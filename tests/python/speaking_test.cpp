@@ -40,10 +40,8 @@ Result run(const std::string& way, const std::string& more = seed) {
 }
 
 /// A program of its own, with a card that may read the package.
-Result run_of(const ScratchFolder& folder,
-              const std::string& program,
-              const std::string& more = seed,
-              bool reads = true) {
+Result run_of(const ScratchFolder& folder, const std::string& program,
+              const std::string& more = seed, bool reads = true) {
   std::ofstream(folder / "mine.py") << program;
   std::ofstream(folder / "mine.toml")
       << "key = \"test/mine\"\ntitle = \"Mine\"\nprogram = \"mine.py\"\n"
@@ -96,10 +94,8 @@ TEST_F(Speaking, ChangesNoBitOfARun) {
     return r.code == 0 ? nlohmann::json::parse(r.out)["point"].dump() : "";
   };
   const std::string without = point("pass");
-  for (const char* said : {"print('hello', flush=True)",
-                           "print('x' * 100000)",
-                           "sys.__stdout__.write('x')",
-                           "sys.stderr.write('x' * 3000000)"})
+  for (const char* said : {"print('hello', flush=True)", "print('x' * 100000)",
+                           "sys.__stdout__.write('x')", "sys.stderr.write('x' * 3000000)"})
     EXPECT_EQ(point(said), without) << said;
 }
 
@@ -115,8 +111,7 @@ TEST_F(Speaking, IsShownWhereItIsAskedFor) {
       run_program(built_program("dpsosp"),
                   words("run --show-output --algorithm wang-ye-xu-2017/dp-gd --problem double-well "
                         "--epsilon 1 --delta 1e-6")),
-      2,
-      "--show-output, expected with a program");
+      2, "--show-output, expected with a program");
 }
 
 TEST_F(Speaking, IsShownAfterAFailureWithThePlaceOfTheError) {
@@ -179,10 +174,9 @@ TEST_F(Speaking, BeforeItServesIsToldWithItsPlace) {
   const std::string before = "run failed: isolated run: ",
                     unsaid = "before it said anything on the socket that DPSOSP_SOCKET names: ";
   for (const Case& c :
-       {Case{"print('done')\n",
-             "it is gone: " + unsaid +
-                 "ended with status 0; one in Python ends "
-                 "with dpsosp.serve(CLASS); it wrote: done"},
+       {Case{"print('done')\n", "it is gone: " + unsaid +
+                                    "ended with status 0; one in Python ends "
+                                    "with dpsosp.serve(CLASS); it wrote: done"},
         Case{"import dpsosp\n\n\ndef f(:\n",
              "mine.py:4: it is gone: " + unsaid + "ended with status 1; it wrote: SyntaxError: "},
         Case{
@@ -206,11 +200,9 @@ TEST_F(Speaking, BeforeItServesIsToldWithItsPlace) {
   EXPECT_NE(instance.err.find("expected a class that derives from dpsosp.Algorithm"),
             std::string::npos)
       << instance.err;
-  const Result alone = run_program("/usr/bin/env",
-                                   {"PYTHONPATH=" + in_checkout("python"),
-                                    "/usr/bin/python3",
-                                    "-B",
-                                    in_checkout("examples/program/smith.py")});
+  const Result alone =
+      run_program("/usr/bin/env", {"PYTHONPATH=" + in_checkout("python"), "/usr/bin/python3", "-B",
+                                   in_checkout("examples/program/smith.py")});
   expect_one_error_line(alone, 1, "smith.py: `dpsosp run --program CARD` starts this program");
 }
 
@@ -276,12 +268,11 @@ TEST_F(Speaking, IsFoundByTheNameOfItsCard) {
   std::ofstream(folder / "broken.toml") << "= 3\n";
   for (const char* word : {"STORM", "storm", "test/speaks", "speaks"})
     for (const char* command : {"run --problem double-well --epsilon 1 --delta 1e-6 --algorithm ",
-                                "audit --algorithm ",
-                                "check "}) {
+                                "audit --algorithm ", "check "}) {
       std::vector<std::string> all{"-C", folder.path(), built_program("dpsosp")};
       for (const std::string& part : words(command + std::string(word))) all.push_back(part);
-      expect_one_error_line(
-          run_program("/usr/bin/env", all), 2, "; a program is named by its card, storm.toml");
+      expect_one_error_line(run_program("/usr/bin/env", all), 2,
+                            "; a program is named by its card, storm.toml");
     }
 }
 

@@ -182,10 +182,9 @@ TEST(Publications, ReportIsCitedByItsVersionCommitScaleAndProgram) {
   unsetenv("DPSOSP_COMMIT");
   const Build& build = provenance().build;
   EXPECT_TRUE(entry.starts_with("@software{dpsosp,\n  author = {")) << entry;
-  for (const std::string& part : {"version = {" + build.program_version + "}",
-                                  std::string("scale quick"),
-                                  std::string("commit "),
-                                  "SHA-256 " + build.binary})
+  for (const std::string& part :
+       {"version = {" + build.program_version + "}", std::string("scale quick"),
+        std::string("commit "), "SHA-256 " + build.binary})
     EXPECT_NE(entry.find(part), std::string::npos) << part << '\n' << entry;
   EXPECT_EQ(entry.find("invalid"), std::string::npos) << entry;  // an address that is none
   EXPECT_EQ(std::ranges::count(entry, '{'), std::ranges::count(entry, '}')) << entry;

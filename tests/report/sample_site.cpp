@@ -55,8 +55,7 @@ Rate sample_rate(const std::string& axis, double claimed, double value) {
 }
 
 Site sample_site() {
-  const std::vector<Rate> rates{sample_rate("n", -2.0 / 3, -0.67),
-                                sample_rate("d", 1.0 / 3, 0.34),
+  const std::vector<Rate> rates{sample_rate("n", -2.0 / 3, -0.67), sample_rate("d", 1.0 / 3, 0.34),
                                 sample_rate("ε", -1, -0.8)};
   const ForestRow row{.claim = "smith-2027/c1",
                       .method = "Momentum",
@@ -89,8 +88,8 @@ Site sample_site() {
                        .measured = "−0.67",
                        .word = "confirmed",
                        .evidence = "measurement"};
-  const ExhibitCard card{
-      "smith-2027/table-1", "Smith 2027", "Table 1", "2 of 3", "smith-2027-table-1/index.html"};
+  const ExhibitCard card{"smith-2027/table-1", "Smith 2027", "Table 1", "2 of 3",
+                         "smith-2027-table-1/index.html"};
   WordCounts words{"smith-2027", "Smith 2027", {{"confirmed", 1}}, 1};
   site.index = {.title = "What one paper claims & what holds",
                 .lead = "A lead with `smith-2027/momentum`.",

@@ -135,13 +135,9 @@ TEST_F(WrittenSite, FindsEveryPageByTheSearchIndex) {
     const std::string address = entry.at(1);
     addresses.insert(address.substr(0, address.find('#')));
   }
-  for (const char* page : {"claims/smith-2027-c1.html",
-                           "smith-2027-table-1/index.html",
-                           "algorithms/smith-2027-momentum.html",
-                           "problems/double-well.html",
-                           "papers/smith-2027.html",
-                           "which.html",
-                           "errata.html"})
+  for (const char* page : {"claims/smith-2027-c1.html", "smith-2027-table-1/index.html",
+                           "algorithms/smith-2027-momentum.html", "problems/double-well.html",
+                           "papers/smith-2027.html", "which.html", "errata.html"})
     EXPECT_TRUE(addresses.contains(page)) << page;
 }
 
@@ -163,9 +159,8 @@ TEST_F(WrittenSite, LosesNoTableWherePythonIsBroken) {
   std::vector<std::string> notices;
   ::setenv("PYTHONPATH", (other.path() / "modules").c_str(), 1);
   const fs::path page =
-      write_site(sample_site(), other.path() / "report", {.notice = [&](const std::string& line) {
-                   notices.push_back(line);
-                 }});
+      write_site(sample_site(), other.path() / "report",
+                 {.notice = [&](const std::string& line) { notices.push_back(line); }});
   ::unsetenv("PYTHONPATH");
   ASSERT_EQ(notices.size(), 1U);
   EXPECT_NE(notices[0].find("install python3-jinja2"), std::string::npos) << notices[0];
@@ -250,9 +245,7 @@ TEST(ExhibitAlone, LosesAFigureAndNoTable) {
   bad.panels.front().series.front().y.front() = -1;
   std::vector<std::string> notices;
   const auto written = write_exhibit(
-      exhibit,
-      sample_site(),
-      scratch.path(),
+      exhibit, sample_site(), scratch.path(),
       {.formats = {"svg"}, .notice = [&](const std::string& line) { notices.push_back(line); }});
   ASSERT_EQ(notices.size(), 1U);
   EXPECT_TRUE(notices[0].starts_with("The figure figure-d is missing: ")) << notices[0];

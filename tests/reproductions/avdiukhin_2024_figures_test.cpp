@@ -257,9 +257,7 @@ FigureData of_published_size(std::string_view figure) {
 }
 
 /// Sets the accuracy of the published runs of a figure at one ε.
-void set_accuracy(FigureData& data,
-                  std::string_view figure,
-                  std::optional<double> epsilon,
+void set_accuracy(FigureData& data, std::string_view figure, std::optional<double> epsilon,
                   double accuracy) {
   for (CurveRun& run : data.runs)
     if (run.figure == figure && run.variant == published && run.training.epsilon == epsilon)
@@ -354,9 +352,7 @@ TEST_P(FigureClaims, SayThatTheirRunsWereComputedBefore) {
   EXPECT_TRUE(f.rests_on.ends_with(" runs computed before")) << f.rests_on;
 }
 
-INSTANTIATE_TEST_SUITE_P(Figures,
-                         FigureClaims,
-                         testing::Values("1a", "1b", "2a", "2b", "3a", "3b"),
+INSTANTIATE_TEST_SUITE_P(Figures, FigureClaims, testing::Values("1a", "1b", "2a", "2b", "3a", "3b"),
                          [](const auto& figure) { return std::string(figure.param); });
 
 TEST(FigureClaims, OfFirstFiguresFailWithoutRise) {
@@ -444,8 +440,7 @@ TEST(FigureRuns, BoundOfFigure3bIsThatOfLemma) {
                                                         .smoothness = 10,
                                                         .gap = std::log(10.0),
                                                         .deviation = 2.5},
-                                                       24 * 97,
-                                                       0.01);
+                                                       24 * 97, 0.01);
   EXPECT_NEAR(bound, theorem_bound, 0.05);
 }
 

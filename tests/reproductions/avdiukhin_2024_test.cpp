@@ -108,11 +108,8 @@ TEST(PrintedClaims, ConstantOfDpRgdaNoiseDoesNotGrow) {
 // Facts that follow from the formulas alone, of claims that need no run.
 TEST(PrintedClaims, FailWhereErrataSaySo) {
   for (const char* claim : {"avdiukhin-2024/theorem-1.1-gradients",
-                            "avdiukhin-2024/theorem-3.4-constants",
-                            "xu-2026/x1-privacy-at-one",
-                            "xu-2026/definition-3",
-                            "xu-2026/x2-privacy",
-                            "xu-2026/x2-literal"}) {
+                            "avdiukhin-2024/theorem-3.4-constants", "xu-2026/x1-privacy-at-one",
+                            "xu-2026/definition-3", "xu-2026/x2-privacy", "xu-2026/x2-literal"}) {
     const Finding f = finding_by_formulas(claim);
     EXPECT_EQ(f.verdict, Verdict::fails) << claim << ": " << f.measured;
     EXPECT_FALSE(f.measured.empty()) << claim;
@@ -202,8 +199,7 @@ TEST(PrintedClaims, PredicatesNameRegisteredClaims) {
 TEST(CoupledRuns, DifferenceIsTheSumOfThreeParts) {
   const json r =
       compute_probe("avdiukhin-2024/coupled-identity",
-                    {{"dimension", 3}, {"step_size", 0.1}, {"noise", 0.3}, {"steps", 25}},
-                    3);
+                    {{"dimension", 3}, {"step_size", 0.1}, {"noise", 0.3}, {"steps", 25}}, 3);
   EXPECT_LT(r.at("off").get<double>(), 1e-11);
   EXPECT_GT(r.at("off_shifted").get<double>(), 0.1);
   EXPECT_GT(r.at("least_part").get<double>(), 1e-3);

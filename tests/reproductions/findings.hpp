@@ -18,16 +18,14 @@ namespace dpsosp {
 inline Study study_at(Scale scale) { return {reproductions().catalogue, scale}; }
 
 /// The result of a probe, computed here.
-inline nlohmann::json compute_probe(std::string_view name,
-                                    nlohmann::json parameters,
+inline nlohmann::json compute_probe(std::string_view name, nlohmann::json parameters,
                                     std::uint64_t seed = 0) {
   const Catalogue& catalogue = reproductions().catalogue;
   return catalogue.compute(study_at(Scale::quick).probe(name, std::move(parameters), seed));
 }
 
 /// The verdict on jobs whose results `result` makes.
-inline Finding finding_of(std::string_view claim,
-                          Scale scale,
+inline Finding finding_of(std::string_view claim, Scale scale,
                           const std::function<nlohmann::json(const nlohmann::json& job)>& result) {
   const auto& predicates = reproductions().claims.predicates;
   const auto entry = std::ranges::find(predicates, claim, &Predicate::claim);

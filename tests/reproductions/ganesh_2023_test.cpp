@@ -164,21 +164,15 @@ TEST(GaneshProbes, SamplerKeepsTargetForShortStepsOnly) {
 
 // A claim and its repaired form do not both fail, and what is printed too small costs too much.
 TEST(GaneshPredicates, PrintedErrataFailAndRepairsHold) {
-  for (const char* repaired : {"ganesh-2023/6-privacy-zero-out",
-                               "ganesh-2023/7-privacy-zero-out",
-                               "ganesh-2023/9-privacy-zero-out",
-                               "ganesh-2023/11-repaired",
+  for (const char* repaired : {"ganesh-2023/6-privacy-zero-out", "ganesh-2023/7-privacy-zero-out",
+                               "ganesh-2023/9-privacy-zero-out", "ganesh-2023/11-repaired",
                                "ganesh-2023/lower-bound-risk"})
     EXPECT_EQ(finding_of(repaired, Scale::smoke).verdict, Verdict::holds)
         << finding_of(repaired, Scale::smoke).measured;
-  for (const char* printed : {"ganesh-2023/5",
-                              "ganesh-2023/7-fresh",
-                              "ganesh-2023/7-privacy-main-text",
-                              "ganesh-2023/9-fresh",
-                              "ganesh-2023/9-kappa",
-                              "ganesh-2023/11",
-                              "ganesh-2023/15-rounds",
-                              "ganesh-2023/lower-bound-risk-printed"})
+  for (const char* printed :
+       {"ganesh-2023/5", "ganesh-2023/7-fresh", "ganesh-2023/7-privacy-main-text",
+        "ganesh-2023/9-fresh", "ganesh-2023/9-kappa", "ganesh-2023/11", "ganesh-2023/15-rounds",
+        "ganesh-2023/lower-bound-risk-printed"})
     EXPECT_EQ(finding_of(printed, Scale::smoke).verdict, Verdict::fails)
         << printed << ": " << finding_of(printed, Scale::smoke).measured;
 }
@@ -215,30 +209,19 @@ TEST(GaneshStatements, StuckSetIsNarrowUnlessErrorSeesThePoint) {
 }
 
 TEST(GaneshPredicates, StatementsHoldBySearch) {
-  for (const char* holds : {"ganesh-2023/fact-2-3",
-                            "ganesh-2023/claim-4-4",
-                            "ganesh-2023/10-population",
-                            "ganesh-2023/lemma-5-2",
-                            "ganesh-2023/lemma-b-2-shared",
-                            "ganesh-2023/theorem-5-1",
-                            "ganesh-2023/theorem-5-10",
-                            "liu-talwar-2025/lemma-3-16"})
+  for (const char* holds :
+       {"ganesh-2023/fact-2-3", "ganesh-2023/claim-4-4", "ganesh-2023/10-population",
+        "ganesh-2023/lemma-5-2", "ganesh-2023/lemma-b-2-shared", "ganesh-2023/theorem-5-1",
+        "ganesh-2023/theorem-5-10", "liu-talwar-2025/lemma-3-16"})
     EXPECT_EQ(finding_of(holds, Scale::smoke).verdict, Verdict::holds)
         << holds << ": " << finding_of(holds, Scale::smoke).measured;
   EXPECT_EQ(finding_of("ganesh-2023/lemma-b-2", Scale::smoke).verdict, Verdict::fails);
 }
 
 TEST(GaneshPredicates, ProbeFindingsStateMeasurements) {
-  for (const char* claim : {"ganesh-2023/2",
-                            "ganesh-2023/6",
-                            "ganesh-2023/8",
-                            "ganesh-2023/12",
-                            "ganesh-2023/13-dimension",
-                            "ganesh-2023/14",
-                            "ganesh-2023/15",
-                            "ganesh-2023/16-mean",
-                            "ganesh-2023/16-population",
-                            "ganesh-2023/17"}) {
+  for (const char* claim : {"ganesh-2023/2", "ganesh-2023/6", "ganesh-2023/8", "ganesh-2023/12",
+                            "ganesh-2023/13-dimension", "ganesh-2023/14", "ganesh-2023/15",
+                            "ganesh-2023/16-mean", "ganesh-2023/16-population", "ganesh-2023/17"}) {
     const Finding f = finding_of(claim, Scale::smoke);
     EXPECT_TRUE(f.verdict == Verdict::holds || f.verdict == Verdict::fails) << claim;
     EXPECT_FALSE(f.measured.empty()) << claim;

@@ -68,9 +68,7 @@ Settings by_hand(const std::string& algorithm, const Instance& instance) {
   return settings;
 }
 
-Reached run(const Contender& contender,
-            const AdviceQuestion& q,
-            const Place& place,
+Reached run(const Contender& contender, const AdviceQuestion& q, const Place& place,
             const Instance& instance) {
   RunSpec spec = instance.spec;
   spec.algorithm = contender.algorithm;
@@ -154,26 +152,16 @@ TEST(LeagueDrawn, AdviceIsNearTheBestAndNoFixedChoiceIsBetter) {
       chances.push_back(e > 0 ? std::erfc(ahead / e / std::sqrt(2.0)) / 2 : ahead <= 0);
     }
     regret.push_back(mean(logs[chosen]) - best);
-    fmt::print("{} n = {}, d = {}, eps = {:.2g}: {} {:.3g}, best tuned {:.3g}\n",
-               q.kind,
-               q.records,
-               q.dimension,
-               q.epsilon,
-               first,
-               std::exp(mean(logs[chosen])),
-               std::exp(best));
+    fmt::print("{} n = {}, d = {}, eps = {:.2g}: {} {:.3g}, best tuned {:.3g}\n", q.kind, q.records,
+               q.dimension, q.epsilon, first, std::exp(mean(logs[chosen])), std::exp(best));
   }
-  fmt::print("advice over best tuned {:.3f}, worst {:.3g}\n",
-             std::exp(mean(regret)),
+  fmt::print("advice over best tuned {:.3f}, worst {:.3g}\n", std::exp(mean(regret)),
              std::exp(std::ranges::max(regret)));
   EXPECT_LE(std::exp(mean(regret)), allowed);
   for (std::size_t a = 0; a < all.size(); ++a) {
     const double middle = mean(over[a]), half = t_of_19 * error(over[a]);
-    fmt::print("{}{} over advice {:.3f} [{:.3f}, {:.3f}]\n",
-               all[a].algorithm,
-               all[a].by_hand ? " by hand" : "",
-               std::exp(middle),
-               std::exp(middle - half),
+    fmt::print("{}{} over advice {:.3f} [{:.3f}, {:.3f}]\n", all[a].algorithm,
+               all[a].by_hand ? " by hand" : "", std::exp(middle), std::exp(middle - half),
                std::exp(middle + half));
     EXPECT_GE(middle + half, 0) << all[a].algorithm;
   }

@@ -59,8 +59,8 @@ TEST(LeagueGroups, InstancesRunAndStartAboveTheirTargets) {
       for (std::uint64_t k = 0; k < 3; ++k) {
         const Instance instance = instance_of(*group, d, seed_of(Use::final, k));
         SCOPED_TRACE(instance.spec.problem + " of " + group->id);
-        const auto job = job_of(
-            methods(group->contest).front(), 0, instance, group->records.front(), Scale::quick);
+        const auto job = job_of(methods(group->contest).front(), 0, instance,
+                                group->records.front(), Scale::quick);
         ASSERT_TRUE(job);
         RunDescription run = *job->run();
         run.settings["steps"] = "2";
@@ -155,8 +155,7 @@ TEST(LeagueDivision, EveryMethodRunsOnEveryGroup) {
 TEST(LeagueDivision, SharesOfRefreshesSpendTheBudgetAndNoMore) {
   const auto all = methods();
   const Instance instance = instance_of(find_group("saddles"), 8, seed_of(Use::tuning, 0));
-  for (const char* key : {"arora-2023/dp-spider",
-                          "wang-ye-xu-2017/dp-svrg",
+  for (const char* key : {"arora-2023/dp-spider", "wang-ye-xu-2017/dp-svrg",
                           "tran-cutkosky-2022/momentum-aggregation"}) {
     std::size_t split = 0;
     for (std::size_t trial = 0; trial < budgets.back(); ++trial) {
@@ -189,8 +188,7 @@ TEST(LeagueDivision, StepsOfFixedLengthHaveTheirTravel) {
     const Settings settings = settings_of(method_of(all, key), 2, instance);
     EXPECT_NEAR(std::stod(settings.at("step_size")) * std::stod(settings.at("steps")) / length /
                     std::stod(order_of(method_of(all, key), true)[2].at("travel")),
-                1,
-                1e-5);
+                1, 1e-5);
   }
 }
 
@@ -267,9 +265,7 @@ TEST(LeagueDivision, CommittedSettingsAreThoseOfEveryPlace) {
       for (const Method& method : methods(contest))
         for (const std::size_t budget : budgets)
           if (budget > 0 && !method.dials.empty())
-            all.set(place,
-                    method.algorithm,
-                    budget,
+            all.set(place, method.algorithm, budget,
                     committed_choices().trial(place, method.algorithm, budget));
   EXPECT_EQ(all.csv(), committed_choices().csv());
 }

@@ -17,15 +17,14 @@ json probe(const std::string& name, json parameters, std::uint64_t seed = 0) {
 }
 
 json escapes(const std::string& method, const std::string& error, double ratio) {
-  return probe("escapes",
-               {{"problem", "quartic-saddle"},
-                {"method", method},
-                {"error", error},
-                {"ratio", ratio},
-                {"alpha", 0.01},
-                {"dimension", 8},
-                {"error_over_alpha", 0.25},
-                {"seeds", 40}});
+  return probe("escapes", {{"problem", "quartic-saddle"},
+                           {"method", method},
+                           {"error", error},
+                           {"ratio", ratio},
+                           {"alpha", 0.01},
+                           {"dimension", 8},
+                           {"error_over_alpha", 0.25},
+                           {"seeds", 40}});
 }
 
 // Claim 14: errors that see the trajectory hold either escape, a pair that is chosen once neither.

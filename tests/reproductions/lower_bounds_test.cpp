@@ -62,8 +62,7 @@ TEST(LowerBounds, LieBelowNoisyMeanAndBelowDoingNothing) {
 
 TEST(LowerBounds, TracingHasStatedConstant) {
   EXPECT_NEAR(tracing_bound(1e6, 1e4, 0.1, 0) / (std::sqrt(1e4) / (1e6 * std::sinh(0.1))),
-              std::sqrt(6.0) / 72,
-              1e-4);
+              std::sqrt(6.0) / 72, 1e-4);
   EXPECT_EQ(tracing_bound(1e6, 1, 1, 0), 0) << "d is below 6 sinh(eps)^2";
 }
 

@@ -41,18 +41,17 @@ TEST(LowyProbes, ProjectionDeviationFallsAsInverseRootOfDimension) {
 
 TEST(LowyProbes, ProjectedRunUsesScheduleOfItsDimension) {
   const auto at = [](int k) {
-    return compute_probe("lowy-2024/projection-size",
-                         {{"rank", 3},
-                          {"support", 20},
-                          {"records", 10000},
-                          {"dimension", 40},
-                          {"projected", k},
-                          {"epsilon", 4}});
+    return compute_probe("lowy-2024/projection-size", {{"rank", 3},
+                                                       {"support", 20},
+                                                       {"records", 10000},
+                                                       {"dimension", 40},
+                                                       {"projected", k},
+                                                       {"epsilon", 4}});
   };
   const json few = at(2), many = at(16);
   // alpha of DP-SPIDER is d^(1/3), its steps 1/alpha^2
-  EXPECT_NEAR(
-      std::log2(many.at("promise").get<double>() / few.at("promise").get<double>()), 1.0, 0.05);
+  EXPECT_NEAR(std::log2(many.at("promise").get<double>() / few.at("promise").get<double>()), 1.0,
+              0.05);
   EXPECT_NEAR(std::log2(few.at("steps").get<double>() / many.at("steps").get<double>()), 2.0, 0.1);
   EXPECT_LT(many.at("mean_gradient").get<double>(), many.at("start").get<double>());
 }
@@ -141,8 +140,7 @@ TEST(LowyClaims, WorstLawAttainsStatisticalExponent) {
   EXPECT_EQ(worst.verdict, Verdict::holds) << worst.measured;
   EXPECT_NEAR(*worst.value, -0.5, 0.02);
   const auto verdict = [](double exponent, double over_minimiser) {
-    return finding_of("lowy-2024/c12",
-                      Scale::quick,
+    return finding_of("lowy-2024/c12", Scale::quick,
                       [&](const json& job) {
                         const double level =
                             std::pow(job.at("parameters").at("records").get<double>(), exponent);
@@ -160,8 +158,7 @@ TEST(LowyClaims, WorstLawAttainsStatisticalExponent) {
 TEST(LowyClaims, RefutesScriptByLowerBoundsAlone) {
   const auto verdict = [](double lower, double upper) {
     return finding_of(
-               "lowy-2024/c17-privacy",
-               Scale::quick,
+               "lowy-2024/c17-privacy", Scale::quick,
                [&](const json& job) {
                  const double stated = job.at("parameters").at("epsilon");
                  return json{{"lower", lower * stated}, {"upper", upper * stated}, {"batch", 1}};
@@ -176,8 +173,7 @@ TEST(LowyClaims, RefutesScriptByLowerBoundsAlone) {
 TEST(LowyClaims, BoundInQuasarConvexityMayBeOutgrown) {
   // excess = 1e-4 q^-power under a bound that grows as `promised`
   const auto verdict = [](double power, double promised) {
-    return finding_of("lowy-2024/c6-quasar",
-                      Scale::quick,
+    return finding_of("lowy-2024/c6-quasar", Scale::quick,
                       [&](const json& job) -> json {
                         const json& settings =
                             job.at("problem_settings");  // without those at their defaults
@@ -217,8 +213,7 @@ TEST(LowyClaims, FormulasDecideClaimsThatNeedNoRun) {
 
 TEST(LowyClaims, CurvatureFarBelowPromiseConfirmsNothing) {
   const auto verdict = [](double least_eigenvalue) {
-    return finding_of("lowy-2024/c16-glm",
-                      Scale::quick,
+    return finding_of("lowy-2024/c16-glm", Scale::quick,
                       [&](const json&) -> json {
                         RunResult r;
                         r.schedule.alpha = 1e-3;

@@ -42,18 +42,13 @@ TEST(NetworkFigures, AreComputedByCodeThatTheProgramBrings) {
   const ScratchFolder folder;
   for (const Scale scale : {Scale::smoke, Scale::quick}) {
     const fs::path report = reproduced(folder,
-                                       {"avdiukhin-2024/figure-1a",
-                                        "avdiukhin-2024/figure-1b",
-                                        "avdiukhin-2024/figure-3a",
-                                        "avdiukhin-2024/figure-3b"},
+                                       {"avdiukhin-2024/figure-1a", "avdiukhin-2024/figure-1b",
+                                        "avdiukhin-2024/figure-3a", "avdiukhin-2024/figure-3b"},
                                        scale);
-    for (const char* file : {"figure-1a/accuracy-curves.svg",
-                             "figure-1a/second-order-curves.svg",
-                             "figure-1a/clipping.csv",
-                             "figure-1a/curves.csv",
-                             "figure-1b/dependence.csv",
-                             "figure-3a/norm-curves.svg",
-                             "figure-3b/bounds.csv"})
+    for (const char* file :
+         {"figure-1a/accuracy-curves.svg", "figure-1a/second-order-curves.svg",
+          "figure-1a/clipping.csv", "figure-1a/curves.csv", "figure-1b/dependence.csv",
+          "figure-3a/norm-curves.svg", "figure-3b/bounds.csv"})
       EXPECT_TRUE(fs::exists(report / (std::string("avdiukhin-2024-") + file))) << file;
     const std::string page = contents(report / "avdiukhin-2024-figure-1a/index.html");
     EXPECT_EQ(page.find("Computed before"), std::string::npos);

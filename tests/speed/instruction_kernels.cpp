@@ -125,8 +125,8 @@ struct Sensing {
 std::function<void()> sensing_gradient() {
   const auto problem = std::make_shared<const Sensing>();
   return [=, out = Vector(Vector::Zero(problem->saddle.size()))]() mutable {
-    problem->records->add_gradients(
-        Point(problem->near_minimiser), Block::x, BatchView(0, 400), 0.5, out);
+    problem->records->add_gradients(Point(problem->near_minimiser), Block::x, BatchView(0, 400),
+                                    0.5, out);
   };
 }
 
@@ -173,10 +173,7 @@ std::function<void()> renyi_calibration() {
         [](double z) {
           return std::vector<CountedEvent>{{PoissonGaussianEvent{0.0026, z}, 1000}};
         },
-        Adjacency::replace_one,
-        1.0,
-        1e-6,
-        {.accountant = Accountant::rdp});
+        Adjacency::replace_one, 1.0, 1e-6, {.accountant = Accountant::rdp});
   };
 }
 

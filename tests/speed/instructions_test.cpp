@@ -37,9 +37,7 @@ std::optional<double> instructions(const std::string& kernel) {
   const std::string text = output_of(
       fmt::format("{} --tool=callgrind --collect-atstart=no "
                   "--toggle-collect=measured_work --callgrind-out-file=/dev/null {} {} 2>&1",
-                  valgrind,
-                  built_program("instruction_kernels"),
-                  kernel));
+                  valgrind, built_program("instruction_kernels"), kernel));
   std::smatch found;
   if (!std::regex_search(text, found, std::regex("Collected : ([0-9]+)"))) {
     ADD_FAILURE() << text;
@@ -75,9 +73,7 @@ TEST(Instructions, OfEachKernelStayWithinFivePercent) {
     ASSERT_TRUE(count);
     const double expected = std::stod(rows[k].fields.at(1));
     EXPECT_LE(std::abs(*count / expected - 1), slack)
-        << fmt::format("{},{:.0f}: where the change is meant, write this to {}",
-                       kernel,
-                       *count,
+        << fmt::format("{},{:.0f}: where the change is meant, write this to {}", kernel, *count,
                        in_checkout("tests/speed/instructions.csv"));
   }
   EXPECT_EQ(names, listed);
@@ -91,10 +87,9 @@ TEST(Instructions, AreNotCountedWhereValgrindStopsBeforeMain) {
   std::ofstream(folder / "valgrind") << "#!/bin/sh\n"
                                         "[ $1 = --version ] || echo unhandled instruction\n";
   std::filesystem::permissions(folder / "valgrind", std::filesystem::perms::owner_all);
-  const std::string text =
-      output_of(fmt::format("PATH='{}:'$PATH {} --gtest_filter='*FivePercent' 2>&1",
-                            folder.string(),
-                            std::filesystem::read_symlink("/proc/self/exe").string()));
+  const std::string text = output_of(
+      fmt::format("PATH='{}:'$PATH {} --gtest_filter='*FivePercent' 2>&1", folder.string(),
+                  std::filesystem::read_symlink("/proc/self/exe").string()));
   EXPECT_NE(text.find("valgrind cannot run it: unhandled instruction\n"), std::string::npos)
       << text;
   EXPECT_NE(text.find("[  SKIPPED ] 1 test"), std::string::npos) << text;

@@ -79,8 +79,8 @@ TEST(Records, AddWholeHessiansOfWhichProductsAreColumns) {
       const Index clipped = add(batch, whole.reshaped()).clipped;
       ClipReport report;
       for (Index j = 0; j < d; ++j)
-        report.merge(records->add_hessian_products(
-            Point(place()), Vector::Unit(d, j), batch, 0.2, columns.col(j)));
+        report.merge(records->add_hessian_products(Point(place()), Vector::Unit(d, j), batch, 0.2,
+                                                   columns.col(j)));
       EXPECT_LE((whole - columns).norm(), 1e-13 * columns.norm());
       EXPECT_EQ(report.clipped, d * clipped);
     }

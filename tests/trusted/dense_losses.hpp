@@ -207,9 +207,7 @@ struct Wild {
     }
   }
 
-  static DenseGradient gradient(const Gradients&,
-                                const DenseRecord& z,
-                                double* scratch,
+  static DenseGradient gradient(const Gradients&, const DenseRecord& z, double* scratch,
                                 VectorRef v) {
     const double left = scratch[0] + scratch[2] + v.sum();
     scratch[0] = scratch[2] = 1e6 * z.column[0];

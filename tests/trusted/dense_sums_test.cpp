@@ -74,10 +74,7 @@ struct Queries {
     }
   }
 
-  Vector sum(const Records& records,
-             const Asked& a,
-             const BatchView& batch,
-             double limit,
+  Vector sum(const Records& records, const Asked& a, const BatchView& batch, double limit,
              ClipReport* report = nullptr) const {
     const Point to = y.size() > 0 ? Point(x, y) : Point(x);
     const Point from = y.size() > 0 ? Point(before, y_before) : Point(before);
@@ -191,21 +188,15 @@ TEST(DenseSums, CountRepeatedColumns) {
         EXPECT_DOUBLE_EQ(here.largest_norm, there.largest_norm) << a.kind;
       }
   };
-  compare(
-      *admit<Bowl>({d}, RecordTable(data, values)), *admit<Bowl>({d}, RecordTable(expanded)), 0);
+  compare(*admit<Bowl>({d}, RecordTable(data, values)), *admit<Bowl>({d}, RecordTable(expanded)),
+          0);
   compare(*admit<SharedDual>({d}, RecordTable(data, values)),
-          *admit<SharedDual>({d}, RecordTable(expanded)),
-          d);
+          *admit<SharedDual>({d}, RecordTable(expanded)), d);
 }
 
 template <class Loss>
-void compare_neighbours(Stream& stream,
-                        const RecordColumns& data,
-                        const RecordColumns& exchanged,
-                        Index duals,
-                        double limit,
-                        double& largest,
-                        Index& compared) {
+void compare_neighbours(Stream& stream, const RecordColumns& data, const RecordColumns& exchanged,
+                        Index duals, double limit, double& largest, Index& compared) {
   const auto one = admit<Loss>({d}, RecordTable(data));
   const auto other = admit<Loss>({d}, RecordTable(exchanged));
   const Queries queries(stream, *one, duals);
@@ -303,8 +294,8 @@ TEST(DenseSums, OfOneCurvatureMoveWholeHessiansByTheCharge) {
       const Vector x = Vector::Zero(d);
       Matrix sum = Matrix::Zero(d, d), whole = sum;
       for (Index j = 0; j < d; ++j)
-        records->add_hessian_products(
-            Point(x), Vector::Unit(d, j), BatchView(0, 3), 0.5, sum.col(j));
+        records->add_hessian_products(Point(x), Vector::Unit(d, j), BatchView(0, 3), 0.5,
+                                      sum.col(j));
       records->add_hessians(Point(x), BatchView(0, 3), 0.5, whole.reshaped());
       EXPECT_LE((sum - whole).norm(), 1e-14);
       return whole;

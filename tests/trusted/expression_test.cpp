@@ -53,11 +53,9 @@ std::vector<Case> cases() {
       {"log1p", log1p(abs(t())), [](double a, double) { return std::log1p(std::abs(a)); }},
       {"max", max(t(), y()), [](double a, double b) { return std::max(a, b); }},
       {"choose", where_not_negative(t(), 1.0, 0.0), [s](double a, double) { return s(a); }},
-      {"choose the other way",
-       where_not_negative(t() - y(), t(), y()),
+      {"choose the other way", where_not_negative(t() - y(), t(), y()),
        [](double a, double b) { return a - b >= 0 ? a : b; }},
-      {"nested",
-       (t() - 3.0 * y()) / (1.0 + square(t())) - t() * y(),
+      {"nested", (t() - 3.0 * y()) / (1.0 + square(t())) - t() * y(),
        [](double a, double b) { return (a - 3 * b) / (1 + a * a) - a * b; }},
   };
 }

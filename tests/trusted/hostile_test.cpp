@@ -49,8 +49,8 @@ class Liar final : public CommonLoss {
 
 std::vector<RowLoss> hostile_losses(const std::shared_ptr<const Liar>& liar) {
   const Expression t = Expression::score(), y = Expression::label();
-  const std::array<Expression, 3> wild{
-      exp(exp(t * y)) / (t - t), exp(square(t) * y * 50.0), y / (t * 0.0 + 1e-3)};
+  const std::array<Expression, 3> wild{exp(exp(t * y)) / (t - t), exp(square(t) * y * 50.0),
+                                       y / (t * 0.0 + 1e-3)};
   const std::array<Expression, 3> huge{1e300 * t, 1e300 * y, 1e300 * (t + y)};
   const std::array<Expression, 3> tiny{1e-300 * t, 1e-300 * y, 1e-300 * t};
   std::vector<RowLoss> all = every_row_loss();
@@ -189,8 +189,8 @@ TEST(HostileProblems, OfAnyBoundCutHessianProductsToTheCharge) {
           admit({"p", {0.0, 0.0, phi * Expression::label()}, std::make_shared<Bound>()},
                 RecordTable(std::move(data)));
       sums[sign] = Vector::Zero(1);
-      records->add_hessian_products(
-          Point(Vector::Zero(1)), Vector::Constant(1, v), BatchView(0, 1), limit, sums[sign]);
+      records->add_hessian_products(Point(Vector::Zero(1)), Vector::Constant(1, v), BatchView(0, 1),
+                                    limit, sums[sign]);
     }
     EXPECT_LE(std::abs(sums[0][0] - sums[1][0]), 2 * limit * v * (1 + 1e-8))
         << "limit " << limit << ", v " << v << ", a " << a << ", φ″ " << phi;

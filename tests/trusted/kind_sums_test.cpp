@@ -45,8 +45,7 @@ Matrix rotation() {
   return made / 2;
 }
 
-std::unique_ptr<const Records> records_of(const Scripted::Make& make,
-                                          RecordTable table,
+std::unique_ptr<const Records> records_of(const Scripted::Make& make, RecordTable table,
                                           const Matrix& axes = {}) {
   return admit(std::make_unique<const Scripted>(make, axes), std::move(table));
 }
@@ -105,15 +104,13 @@ TEST(KindSums, OfAxesAreThoseOfWholeVectors) {
         [&](Index) {
           return KindShares{.bounds = {}, .axes = true, .along = along, .common = common};
         },
-        RecordTable(RecordColumns{Matrix::Zero(1, d), Vector::Zero(d)}, list),
-        axes);
+        RecordTable(RecordColumns{Matrix::Zero(1, d), Vector::Zero(d)}, list), axes);
     const auto bounded = records_of(
         [&](Index) {
           return KindShares{
               .bounds = Vector::Constant(d, 1e-9), .axes = true, .along = along, .common = common};
         },
-        RecordTable(RecordColumns{Matrix::Zero(1, d), Vector::Zero(d)}, list),
-        axes);
+        RecordTable(RecordColumns{Matrix::Zero(1, d), Vector::Zero(d)}, list), axes);
     for (const double limit : {1.0, inf}) {
       Vector sum = Vector::Zero(d), cut = Vector::Zero(d);
       for (const std::int32_t k : list) {
@@ -166,20 +163,17 @@ TEST(KindSums, RefuseWhatDoesNotFit) {
       [&](Index entries) {
         return KindShares{.axes = true, .along = all(entries), .common = all(entries)};
       },
-      RecordTable(RecordColumns{Matrix::Zero(1, 1), Vector::Zero(1)}),
-      rotation());
+      RecordTable(RecordColumns{Matrix::Zero(1, 1), Vector::Zero(1)}), rotation());
   EXPECT_THROW(losses(*one_column, 1), InputError);
 
   const auto with_axes = [](const Matrix& axes) {
     return records_of([](Index) { return KindShares{}; },
-                      RecordTable(RecordColumns{Matrix::Zero(1, d), Vector::Zero(d)}),
-                      axes);
+                      RecordTable(RecordColumns{Matrix::Zero(1, d), Vector::Zero(d)}), axes);
   };
   EXPECT_NO_THROW(with_axes(rotation()));
-  for (const Matrix& axes : {Matrix(2 * rotation()),
-                             Matrix(rotation().leftCols(2)),
-                             Matrix(Matrix::Identity(d + 1, d + 1)),
-                             Matrix(Matrix::Constant(d, d, std::nan("")))})
+  for (const Matrix& axes :
+       {Matrix(2 * rotation()), Matrix(rotation().leftCols(2)),
+        Matrix(Matrix::Identity(d + 1, d + 1)), Matrix(Matrix::Constant(d, d, std::nan("")))})
     EXPECT_THROW(with_axes(axes), InputError);
 }
 

@@ -14,9 +14,7 @@ class Quartic final : public CommonLoss {
  public:
   double value(ConstVectorRef x) const override { return 0.25 * x.array().square().square().sum(); }
   void gradient(ConstVectorRef x, VectorRef out) const override { out = x.array().cube(); }
-  void hessian_product(const Point& point,
-                       const Point* previous,
-                       ConstVectorRef v,
+  void hessian_product(const Point& point, const Point* previous, ConstVectorRef v,
                        VectorRef out) const override {
     out = diagonal(point, previous).cwiseProduct(v);
   }
@@ -40,10 +38,10 @@ inline std::vector<RowLoss> every_row_loss() {
   const Expression e = exp(-abs(t));
   const Expression s = where_not_negative(t, 1.0 / (1.0 + e), e / (1.0 + e));
   const Expression squared = square(t - y);
-  const std::array<Expression, 3> logistic{
-      max(t, 0.0) + log1p(e) - y * t, s - y, e / square(1.0 + e)};
-  const std::array<Expression, 3> welsch{
-      -0.5 * expm1(-squared), (t - y) * exp(-squared), (1.0 - 2.0 * squared) * exp(-squared)};
+  const std::array<Expression, 3> logistic{max(t, 0.0) + log1p(e) - y * t, s - y,
+                                           e / square(1.0 + e)};
+  const std::array<Expression, 3> welsch{-0.5 * expm1(-squared), (t - y) * exp(-squared),
+                                         (1.0 - 2.0 * squared) * exp(-squared)};
   const auto common = std::make_shared<Quartic>();
   return {{"logistic", logistic, nullptr},
           {"logistic with a common part", logistic, common},

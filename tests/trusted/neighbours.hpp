@@ -56,11 +56,8 @@ inline RecordColumns any_columns(Stream& stream, Index n) {
 class Pairs {
  public:
   /// \param forget  called before each sum
-  Pairs(const AnyRecords& one,
-        const AnyRecords& other,
-        std::function<void()> forget,
-        Stream& stream,
-        double limit)
+  Pairs(const AnyRecords& one, const AnyRecords& other, std::function<void()> forget,
+        Stream& stream, double limit)
       : one_(one), other_(other), forget_(std::move(forget)), limit_(limit) {
     const double reach = stream.bernoulli(0.5) ? 1.0 : 30.0;
     const Vector x = any_vector(stream, d, -reach, reach);
@@ -90,9 +87,8 @@ class Pairs {
       });
     }
     if (one.adds_hessians())
-      compare(d * d, 1, [&](const AnyRecords& r, VectorRef out) {
-        r.add_hessians(p, all, limit, out);
-      });
+      compare(d * d, 1,
+              [&](const AnyRecords& r, VectorRef out) { r.add_hessians(p, all, limit, out); });
     if (one.separable())
       for (Index k = 0; k < grid.size(); ++k)
         compare(1, std::abs(grid[k] - x[j]), [&](const AnyRecords& r, VectorRef out) {

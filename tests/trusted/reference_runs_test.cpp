@@ -132,13 +132,8 @@ std::string digest_of(const RunSpec& spec) {
 
 /// The row of a run without its digest.
 std::string key_of(const RunSpec& spec, const std::string& settings) {
-  return fmt::format("{},{},{},{},{},{},{},",
-                     spec.algorithm,
-                     spec.problem,
-                     settings,
-                     spec.records,
-                     spec.dimension ? std::to_string(*spec.dimension) : "",
-                     spec.epsilon,
+  return fmt::format("{},{},{},{},{},{},{},", spec.algorithm, spec.problem, settings, spec.records,
+                     spec.dimension ? std::to_string(*spec.dimension) : "", spec.epsilon,
                      spec.seed);
 }
 
@@ -191,9 +186,7 @@ TEST_P(ReferenceRuns, HaveTheSameBits) {
   EXPECT_GT(compared, 0);
 }
 
-INSTANTIATE_TEST_SUITE_P(Instances,
-                         ReferenceRuns,
-                         testing::ValuesIn(instances()),
+INSTANTIATE_TEST_SUITE_P(Instances, ReferenceRuns, testing::ValuesIn(instances()),
                          [](const auto& test) { return test.param.name(); });
 
 }  // namespace

@@ -69,8 +69,8 @@ TEST(RowSums, GradientsAreDerivativesOfLosses) {
       Vector product = Vector::Zero(d), difference = product, at_centre = product;
       records->add_hessian_products(Point(x), v, one, unlimited, product);
       records->add_hessian_products(Point(centre), v, one, unlimited, at_centre);
-      records->add_hessian_difference_products(
-          Point(x), Point(centre), v, one, unlimited, difference);
+      records->add_hessian_difference_products(Point(x), Point(centre), v, one, unlimited,
+                                               difference);
       EXPECT_LE((product - bend).norm(), 1e-7 * (1 + bend.norm())) << form.problem;
       EXPECT_LE((product - at_centre - difference).norm(), 1e-12 * (1 + product.norm()));
     }
@@ -238,8 +238,8 @@ TEST(RowSums, CoordinateLossesAddUpToTheLoss) {
   records->add_loss_differences(Point(x), Point(centre), BatchView(0, 60), unlimited, whole);
   for (Index j = 0; j < d; ++j) {
     Vector one = Vector::Zero(1);
-    records->add_coordinate_loss_differences(
-        j, x.segment(j, 1), centre[j], BatchView(0, 60), unlimited, one);
+    records->add_coordinate_loss_differences(j, x.segment(j, 1), centre[j], BatchView(0, 60),
+                                             unlimited, one);
     apart += one[0];
   }
   EXPECT_NEAR(whole, apart, 1e-11 * std::abs(whole));

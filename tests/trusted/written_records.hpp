@@ -13,9 +13,7 @@ class WrittenRecords : public UncheckedRecords {
   explicit WrittenRecords(Index size) : size_(size) {}
 
   Index size() const override { return size_; }
-  ClipReport add(const Summand& s,
-                 const BatchView& batch,
-                 double limit,
+  ClipReport add(const Summand& s, const BatchView& batch, double limit,
                  VectorRef out) const override {
     ClipReport report;
     for (Index k = 0; k < batch.size(); ++k) {

@@ -76,9 +76,7 @@ int Expression::append(const Expression& other) {
 /// The values of the steps at `size` records, of which `scores` and `labels` point at the first.
 /// \tparam fixed  `size`, if the compiler is to know it
 template <int fixed>
-const double* Expression::run(double* registers,
-                              const double* scores,
-                              const double* labels,
+const double* Expression::run(double* registers, const double* scores, const double* labels,
                               Index size) const {
   using In = Eigen::Map<const Eigen::Array<double, fixed, 1>>;
   using Out = Eigen::Map<Eigen::Array<double, fixed, 1>, Eigen::Aligned16>;
@@ -150,12 +148,10 @@ void Expression::evaluate(ConstVectorRef scores, ConstVectorRef labels, VectorRe
   Index first = 0;
   for (; first + strip <= out.size(); first += strip)
     std::copy_n(run<strip>(space.data(), scores.data() + first, labels.data() + first, strip),
-                strip,
-                out.data() + first);
+                strip, out.data() + first);
   if (const Index left = out.size() - first; left > 0)
     std::copy_n(
-        run<Eigen::Dynamic>(space.data(), scores.data() + first, labels.data() + first, left),
-        left,
+        run<Eigen::Dynamic>(space.data(), scores.data() + first, labels.data() + first, left), left,
         out.data() + first);
 }
 

@@ -17,13 +17,8 @@ constexpr std::size_t most_flags = 2;
 
 /// min(1, limit/norm) for as many records, or, with a bound, that of the bound and no more than
 /// what leaves `most` of the vector.
-double weight_of(ClipReport& report,
-                 const Vector& bounds,
-                 Index kind,
-                 double norm,
-                 double limit,
-                 double most,
-                 Index count) {
+double weight_of(ClipReport& report, const Vector& bounds, Index kind, double norm, double limit,
+                 double most, Index count) {
   if (bounds.size() == 0) return clip_weight(report, norm, limit, count);
   const double stated = clip_weight(report, bounds[kind], limit, count);
   return norm <= longest ? cut_weight(stated, norm, most, count) : 0.0;
@@ -73,17 +68,14 @@ std::vector<Index> KindSums::count(const KindShares& shares, const Members& memb
   return counts;
 }
 
-ClipReport KindSums::add(const Summand& s,
-                         const Members& members,
-                         double limit,
+ClipReport KindSums::add(const Summand& s, const Members& members, double limit,
                          VectorRef out) const {
   const bool product = s.kind == Summand::Kind::hessian_product;
   const Index d = loss_->dimension();
   check_minimisation(loss_->problem(), s.block);
-  for (const Index size : {s.point.x.size(),
-                           s.previous ? s.previous->x.size() : d,
-                           product ? s.v.size() : d,
-                           s.kind == Summand::Kind::loss ? d : out.size()})
+  for (const Index size :
+       {s.point.x.size(), s.previous ? s.previous->x.size() : d, product ? s.v.size() : d,
+        s.kind == Summand::Kind::loss ? d : out.size()})
     if (size != d)
       throw InputError(loss_->problem() + ": a vector of " + std::to_string(size) +
                        " numbers, expected " + std::to_string(d));
@@ -116,11 +108,8 @@ ClipReport KindSums::add(const Summand& s,
 }
 
 /// The records' own parts are added at once, the common part as often as all weights say.
-ClipReport KindSums::add_along_axes(const KindShares& shares,
-                                    const std::vector<Index>& counts,
-                                    double limit,
-                                    const Vector* direction,
-                                    VectorRef out) const {
+ClipReport KindSums::add_along_axes(const KindShares& shares, const std::vector<Index>& counts,
+                                    double limit, const Vector* direction, VectorRef out) const {
   const double most = most_of(limit, direction);
   const Vector factors =
       direction != nullptr ? in_axes(*direction) : Vector(Vector::Ones(out.size()));

@@ -24,8 +24,8 @@ bool in_range(const RecordColumns& data, Index i) {
 /// The data themselves where every record is in range, else a copy without the others.
 std::shared_ptr<const RecordColumns> admitted(std::shared_ptr<const RecordColumns> data) {
   if (data->features.cols() != data->labels.size())
-    throw InputError(fmt::format(
-        "records: {} columns, but {} labels", data->features.cols(), data->labels.size()));
+    throw InputError(fmt::format("records: {} columns, but {} labels", data->features.cols(),
+                                 data->labels.size()));
   std::shared_ptr<RecordColumns> mended;
   for (Index i = 0; i < data->labels.size(); ++i) {
     if (in_range(*data, i)) continue;

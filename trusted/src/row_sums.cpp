@@ -94,13 +94,8 @@ void RowSums::check(std::initializer_list<Index> sizes) const { check(sizes, tab
 /// use(k, few) for the positions [first, last), of which `few` holds those from k on, as many as
 /// stay in a near cache. few.values are φ^(order)(⟨a, x⟩; b), less the values at `previous`.
 template <class Use>
-void RowSums::by_few(int order,
-                     const Point& point,
-                     const Point* previous,
-                     const BatchView& columns,
-                     Index first,
-                     Index last,
-                     const Use& use) const {
+void RowSums::by_few(int order, const Point& point, const Point* previous, const BatchView& columns,
+                     Index first, Index last, const Use& use) const {
   thread_local Few::Scratch scratch;
   const Expression& derivative = loss_.derivatives[static_cast<std::size_t>(order)];
   const Index width = table_.width(), at_a_time = rows_in_cache(width);
@@ -144,9 +139,7 @@ Vector RowSums::common_gradient(const Point& point, const Point* previous) const
   return common;
 }
 
-ClipReport RowSums::add(const Summand& s,
-                        const Members& members,
-                        double limit,
+ClipReport RowSums::add(const Summand& s, const Members& members, double limit,
                         VectorRef out) const {
   const NoTraces before_and_after;
   switch (s.kind) {
@@ -162,9 +155,7 @@ ClipReport RowSums::add(const Summand& s,
   return add_products(s, members, limit, out);
 }
 
-ClipReport RowSums::add_gradients(const Summand& s,
-                                  const Members& members,
-                                  double limit,
+ClipReport RowSums::add_gradients(const Summand& s, const Members& members, double limit,
                                   VectorRef out) const {
   const Point& point = s.point;
   const Point* const previous = s.before();
@@ -268,9 +259,7 @@ const VectorBlocks& RowSums::blocks() const {
   return blocks_;
 }
 
-ClipReport RowSums::add_losses(const Summand& s,
-                               const Members& members,
-                               double limit,
+ClipReport RowSums::add_losses(const Summand& s, const Members& members, double limit,
                                VectorRef out) const {
   const Point &point = s.point, &centre = *s.previous;
   check({point.x.size(), centre.x.size()});
@@ -300,9 +289,7 @@ ClipReport RowSums::add_losses(const Summand& s,
   });
 }
 
-ClipReport RowSums::add_coordinate_losses(const Summand& s,
-                                          const Members& members,
-                                          double limit,
+ClipReport RowSums::add_coordinate_losses(const Summand& s, const Members& members, double limit,
                                           VectorRef out) const {
   const Index j = s.coordinate;
   const double centre = s.centre;
@@ -330,18 +317,14 @@ ClipReport RowSums::add_coordinate_losses(const Summand& s,
 
 /// φ″⟨a, v⟩a + ∇²g v, weighed by |φ″|‖a‖² and the problem's bound of ∇²g. That bound may be too
 /// small, so what is longer than limit·‖v‖ all the same is cut to it.
-ClipReport RowSums::add_products(const Summand& s,
-                                 const Members& members,
-                                 double limit,
+ClipReport RowSums::add_products(const Summand& s, const Members& members, double limit,
                                  VectorRef out) const {
   if (!has_second_order())
     throw InputError(fmt::format("{}: no bound of the Hessian is known", loss_.problem));
   const Point& point = s.point;
   const Point* const previous = s.before();
   ConstVectorRef v = s.v;
-  check({point.x.size(),
-         previous != nullptr ? previous->x.size() : out.size(),
-         v.size(),
+  check({point.x.size(), previous != nullptr ? previous->x.size() : out.size(), v.size(),
          out.size()});
   const BatchView& columns = members.columns;
   const bool shared = loss_.common != nullptr;
@@ -387,9 +370,7 @@ ClipReport RowSums::add_products(const Summand& s,
 }
 
 /// φ″aaᵀ, weighed by its norm |φ″|‖a‖².
-ClipReport RowSums::add_hessians(const Point& point,
-                                 const Members& members,
-                                 double limit,
+ClipReport RowSums::add_hessians(const Point& point, const Members& members, double limit,
                                  VectorRef out) const {
   if (!adds_hessians()) return ClippedSums::add_hessians(point, members, limit, out);
   const NoTraces before_and_after;
@@ -426,9 +407,7 @@ ClipReport RowSums::add_hessians(const Point& point,
 std::unique_ptr<const ClippedSums> RowSums::projected(const Matrix& map, double cap) const {
   if (loss_.common || loss_.tilted) return ClippedSums::projected(map, cap);
   if (map.cols() != table_.width())
-    reject(loss_.problem,
-           "columns of the projection",
-           static_cast<double>(map.cols()),
+    reject(loss_.problem, "columns of the projection", static_cast<double>(map.cols()),
            fmt::format("{}, the dimension", table_.width()));
   if (!(cap > 0)) reject(loss_.problem, "cap", cap, "> 0");
   return std::make_unique<RowSums>(loss_, table_.projected(map, cap));

@@ -17,16 +17,12 @@ class SimulatedColumns final : public SimulatedSums {
   bool separable() const override { return of_columns_->separable(); }
   bool has_second_order() const override { return of_columns_->has_second_order(); }
   Index hessian_rank() const override { return of_columns_->hessian_rank(); }
-  ClipReport add(const Summand& summand,
-                 const BatchView& batch,
-                 double limit,
+  ClipReport add(const Summand& summand, const BatchView& batch, double limit,
                  VectorRef out) const override {
     return of_columns_->add(summand, members_of(batch), limit, out);
   }
   bool adds_hessians() const override { return of_columns_->adds_hessians(); }
-  ClipReport add_hessians(const Point& point,
-                          const BatchView& batch,
-                          double limit,
+  ClipReport add_hessians(const Point& point, const BatchView& batch, double limit,
                           VectorRef out) const override {
     return of_columns_->add_hessians(point, members_of(batch), limit, out);
   }
@@ -45,8 +41,7 @@ class SimulatedColumns final : public SimulatedSums {
 
 }  // namespace
 
-std::unique_ptr<const SimulatedSums> simulate(RowLoss loss,
-                                              RecordTable columns,
+std::unique_ptr<const SimulatedSums> simulate(RowLoss loss, RecordTable columns,
                                               std::shared_ptr<const Multiplicity> multiplicity) {
   return simulate(std::make_unique<const RowSums>(std::move(loss), std::move(columns)),
                   std::move(multiplicity));

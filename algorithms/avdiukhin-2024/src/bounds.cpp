@@ -10,8 +10,8 @@ double naive_kappa(double records, const PrivacyBudget& budget, double c2) {
   return c2 * std::sqrt(std::log(1.0 / budget.delta)) / (records * budget.epsilon);
 }
 
-double lemma_3_2_bound(
-    const Numbers& n, double steps, double delta, double constant, double length) {
+double lemma_3_2_bound(const Numbers& n, double steps, double delta, double constant,
+                       double length) {
   return 2.0 * std::sqrt(n.smoothness * n.gap) +
          constant * (n.smoothness * length * std::sqrt(std::log(steps / delta)) +
                      n.deviation * std::sqrt(std::log(n.records * steps)) +
@@ -75,11 +75,8 @@ double selection_width(double sensitivity, double candidates, double failure, do
   return 8.0 * sensitivity * (std::log(candidates) + std::log(2.0 / failure)) / epsilon;
 }
 
-double selection_records(double gradient_ratio,
-                         double hessian_ratio,
-                         double candidates,
-                         double failure,
-                         double epsilon) {
+double selection_records(double gradient_ratio, double hessian_ratio, double candidates,
+                         double failure, double epsilon) {
   return 32.0 * std::max(gradient_ratio, hessian_ratio) *
          (std::log(candidates) + std::log(2.0 / failure)) / epsilon;
 }

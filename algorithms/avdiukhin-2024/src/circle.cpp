@@ -25,8 +25,8 @@ double escape_constant(double rho, double alpha, double step_size, double noise)
 }
 
 /// k_T: T = k_T f_max/(η α²).
-double steps_constant(
-    TheoremConstants constants, double rho, double alpha, double step_size, double noise) {
+double steps_constant(TheoremConstants constants, double rho, double alpha, double step_size,
+                      double noise) {
   if (constants != TheoremConstants::corrected) return paper_steps;
   // dev: the printed 64 is too small for the proof's count of buckets (docs/errata.md, A6, A7)
   return std::max(paper_steps, 32.0 * escape_constant(rho, alpha, step_size, noise) / escape_drop);
@@ -34,21 +34,15 @@ double steps_constant(
 
 }  // namespace
 
-Theorem34 theorem_3_4(const Numbers& n,
-                      double rho,
-                      double alpha,
-                      double total_noise,
-                      double noise,
-                      double delta,
-                      TheoremConstants constants) {
+Theorem34 theorem_3_4(const Numbers& n, double rho, double alpha, double total_noise, double noise,
+                      double delta, TheoremConstants constants) {
   Theorem34 made{};
   const double L = n.smoothness;
   double logarithm = std::log(1.0 / delta);  // ln(1/δ̃), δ̃ = δ/T
   for (int k = 0; k < 200; ++k) {
     // dev: 1/L and ln(1/δ̃) in place of terms whose units do not agree (docs/errata.md, A4)
-    made.step_size =
-        c_eta(constants) *
-        std::min({1.0 / L, alpha * alpha / (L * total_noise), n.gap / (total_noise * logarithm)});
+    made.step_size = c_eta(constants) * std::min({1.0 / L, alpha * alpha / (L * total_noise),
+                                                  n.gap / (total_noise * logarithm)});
     made.steps = steps_constant(constants, rho, alpha, made.step_size, noise) * n.gap /
                  (made.step_size * alpha * alpha);
     const double next = std::log(std::max(1.0, made.steps) / delta);
@@ -97,12 +91,8 @@ Circle resolve_circle(const Numbers& n, const CircleSpec& spec, const BoundFunct
   return c;
 }
 
-std::optional<CircleTarget> circle_for(const Numbers& n,
-                                       double alpha,
-                                       double batch,
-                                       double kappa_bound,
-                                       double c_step,
-                                       double k_steps) {
+std::optional<CircleTarget> circle_for(const Numbers& n, double alpha, double batch,
+                                       double kappa_bound, double c_step, double k_steps) {
   const double X = k_steps * n.gap * n.smoothness * kappa_bound * kappa_bound / c_step;
   const double A = X / std::pow(alpha, 4);
   if (!(n.dimension * A < 1.0)) return {};

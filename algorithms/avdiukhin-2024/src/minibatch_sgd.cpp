@@ -33,12 +33,8 @@ Outcome MinibatchSgd::run(Curator& curator, Stream stream, Observer& observer) c
   outcome.point = output.point(x);
   // dev: where no candidate is accepted the paper returns none; here the output rule's point
   if (p.power_products > 0)
-    select_by_power(outcome,
-                    curator,
-                    candidates,
-                    p.selection,
-                    {p.power_products, p.power_gain, p.hessian_limit, p.power_noise},
-                    p.clip,
+    select_by_power(outcome, curator, candidates, p.selection,
+                    {p.power_products, p.power_gain, p.hessian_limit, p.power_noise}, p.clip,
                     stream.child(0));
   else if (p.selection.on())
     select_output(outcome, curator, candidates, p.selection, p.clip, p.hessian_limit);

@@ -32,12 +32,8 @@ struct StepNoise {
   FilterRule rule;
 };
 
-StepNoise noise_for(const BatchPolicy& policy,
-                    Index records,
-                    Index steps,
-                    double share,
-                    const PrivacyBudget& budget,
-                    Calibrator calibrator) {
+StepNoise noise_for(const BatchPolicy& policy, Index records, Index steps, double share,
+                    const PrivacyBudget& budget, Calibrator calibrator) {
   const double left = share > 0 ? (1.0 - share) * (1.0 - 1e-11) : 1.0;
   const auto count = static_cast<double>(steps);
   if (calibrator != Calibrator::rdp) {
@@ -174,16 +170,8 @@ Horizon practical_horizon(const Premises& s) {
 /// B for amplified queries where none is set: with the noise of full batches, Δ² ≥ σ²/B.
 Index chosen_batch(Premises s, MinibatchSgdParameters full) {
   full.sampling = Sampling::all;
-  Premises unsampled{full,
-                     s.facts,
-                     s.nominal,
-                     Calibrator::cks,
-                     s.policy,
-                     s.problem,
-                     s.n,
-                     s.largest_deviation,
-                     s.failure,
-                     s.proves};
+  Premises unsampled{full,      s.facts, s.nominal,           Calibrator::cks, s.policy,
+                     s.problem, s.n,     s.largest_deviation, s.failure,       s.proves};
   const Horizon h = practical_horizon(unsampled);
   const double noise = 2.0 * h.noise.ratio / s.n.records * h.bound;
   const double one = s.p.sampling == Sampling::poisson ? h.bound : std::min(h.bound, s.n.deviation);
@@ -274,8 +262,8 @@ Scheduled paper(Premises& s, std::string_view key) {
 
 }  // namespace
 
-double implied_epsilon(
-    const BatchPolicy& policy, Index records, Index steps, double ratio, double delta) {
+double implied_epsilon(const BatchPolicy& policy, Index records, Index steps, double ratio,
+                       double delta) {
   const GaussianPlan one =
       plan_gaussian(policy, BatchUse::one_query, records, 1.0, Noise::sensitivity_ratio(ratio));
   const CountedEvent events[]{{*one.event, steps}};
@@ -284,10 +272,8 @@ double implied_epsilon(
                   epsilon_of(unsampled, Adjacency::replace_one, delta).epsilon);
 }
 
-Scheduled MinibatchSgd::schedule(Schedule kind,
-                                 const PublicFacts& facts,
-                                 const PrivacyBudget& budget,
-                                 Calibrator calibrator) {
+Scheduled MinibatchSgd::schedule(Schedule kind, const PublicFacts& facts,
+                                 const PrivacyBudget& budget, Calibrator calibrator) {
   MinibatchSgdParameters& p = parameters;
   const std::string& key = card().key;
   refuse_shared_dual(card(), facts);
@@ -296,9 +282,7 @@ Scheduled MinibatchSgd::schedule(Schedule kind,
   const bool by_power = selects && p.eigenvalue == EigenvalueRule::power;
   if (by_power) require_second_order(card(), facts, facts.dimension);  // products, no dense Hessian
   if (selects && !by_power && !selection_fits(facts, calibrator))
-    reject(key,
-           "selection_share",
-           p.selection.share,
+    reject(key, "selection_share", p.selection.share,
            "0: a selection needs a minimisation problem of at most 512 dimensions, and a "
            "calibrator other than exact-gaussian");
   const ProblemNumbers c = numbers_of(facts, selects);
@@ -338,11 +322,10 @@ Scheduled MinibatchSgd::schedule(Schedule kind,
   if (by_power) {
     // a quarter of √(ρα) for the method, half of it in all (avdiukhin-2024 notes, 2.4)
     const double error = std::min(0.25 * std::sqrt(c.rho * made.alpha), c.M);
-    p.power_products = count_of(
-        key,
-        "products",
-        power_products(
-            c.M, error, c.d, p.power_failure / static_cast<double>(p.selection.candidates + 2)));
+    p.power_products =
+        count_of(key, "products",
+                 power_products(c.M, error, c.d,
+                                p.power_failure / static_cast<double>(p.selection.candidates + 2)));
     const PlannedQuery queries{BatchPolicy::all(),
                                power_selection_queries(p.selection.candidates, p.power_products)};
     p.power_noise =

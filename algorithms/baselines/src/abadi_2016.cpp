@@ -78,9 +78,7 @@ Outcome Abadi2016::run(Curator& curator, Stream stream, Observer& observer) cons
 
 /// Sampled: `epochs` epochs in batches of 256 (practical) or 1 % of the records (paper). The step
 /// of DP-SGD minimises the bound of a uniform iterate; that of DP-Adam is 0.01 G/M.
-Scheduled Abadi2016::schedule(Schedule kind,
-                              const PublicFacts& facts,
-                              const PrivacyBudget& budget,
+Scheduled Abadi2016::schedule(Schedule kind, const PublicFacts& facts, const PrivacyBudget& budget,
                               Calibrator calibrator) {
   refuse_shared_dual(card(), facts);
   const ProblemNumbers q = numbers_of(facts, false);
@@ -93,11 +91,9 @@ Scheduled Abadi2016::schedule(Schedule kind,
     full_batch(q, count_of(card().key, "steps", p.epochs * q.n / static_cast<double>(p.batch)));
     p.sampling = chosen;
   } else {
-    full_batch(
-        q,
-        count_of(card().key,
-                 "steps",
-                 paper ? 100.0 * p.epochs : balanced_steps(q, planned_zcdp(budget, calibrator))));
+    full_batch(q, count_of(card().key, "steps",
+                           paper ? 100.0 * p.epochs
+                                 : balanced_steps(q, planned_zcdp(budget, calibrator))));
     s.note = "without amplification: full batches";
   }
   s.rule = calibrate(facts, budget, calibrator);
@@ -133,22 +129,17 @@ Fields Abadi2016::fields() {
   Fields f;
   p.add_fields(f);
   f.push_back(field("epochs", p.epochs, positive, "T = epochs/q in the sampled schedules"));
-  f.push_back(field("tail_average",
-                    p.tail_average,
-                    probability,
+  f.push_back(field("tail_average", p.tail_average, probability,
                     "share of iterates averaged at the end; 0 = none"));
   f.push_back(field("first_decay", p.first_decay, unit_without_1, "beta1; 0 = no momentum"));
   if (rule_ == Rule::sgd) return f;
   f.push_back(field("second_decay", p.second_decay, unit_without_1, "beta2; 0 = no memory"));
   f.push_back(
-      field("correction",
-            p.correction,
+      field("correction", p.correction,
             "of the second moment: Adam's for the start, or AdamBC's for the noise as well"));
   f.push_back(field("damping", p.damping, positive, "nu of Adam"));
   f.push_back(
-      field("moment_floor",
-            p.moment_floor,
-            not_negative,
+      field("moment_floor", p.moment_floor, not_negative,
             "nu' of AdamBC: least second moment; unit of the gradient squared; 0 = s^2/100"));
   return f;
 }

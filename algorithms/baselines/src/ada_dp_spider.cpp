@@ -103,10 +103,8 @@ Outcome AdaDpSpider::run(Curator& curator, Stream, Observer& observer) const {
 /// Constants 1, one pass over disjoint batches, the full zCDP budget for every record; U = Δ₀ and
 /// G, M, ρ from the facts. χ is the error of the oracle, α = 4χ the promise; κ minimises the error.
 /// \source baselines notes, 10; xu-2026 notes, 2.4
-Scheduled AdaDpSpider::schedule(Schedule kind,
-                                const PublicFacts& facts,
-                                const PrivacyBudget& budget,
-                                Calibrator calibrator) {
+Scheduled AdaDpSpider::schedule(Schedule kind, const PublicFacts& facts,
+                                const PrivacyBudget& budget, Calibrator calibrator) {
   AdaDpSpiderParameters& p = parameters;
   refuse_shared_dual(card(), facts);
   const Constants& c = facts.constants;

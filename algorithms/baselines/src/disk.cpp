@@ -32,16 +32,14 @@ Outcome Disk::run(Curator& curator, Stream stream, Observer& observer) const {
       const double difference =
           std::min(p.smoothness * (ahead - x).norm(), 0.5 * p.clip / (weight - 1.0));
       const CombinationQuery query{p.clip - (weight - 1.0) * difference, difference, noise};
-      curator.gradient_combination(
-          1.0 / weight, Point(ahead), Point(x), curator.draw(policy), query, h);
+      curator.gradient_combination(1.0 / weight, Point(ahead), Point(x), curator.draw(policy),
+                                   query, h);
       h *= weight;
     }
     v += (t == 0 ? 1.0 : p.gain) * (h - v);
   };
-  return estimated_descent(
-      curator, stream, observer, p.steps, p.output, estimate, [&](const Vector& v, Vector& x) {
-        x -= p.step_size * v;
-      });
+  return estimated_descent(curator, stream, observer, p.steps, p.output, estimate,
+                           [&](const Vector& v, Vector& x) { x -= p.step_size * v; });
 }
 
 DiskNumbers disk_published(const ProblemNumbers& q, double zcdp) {
@@ -57,9 +55,7 @@ DiskNumbers disk_practical(const ProblemNumbers& q, double zcdp) {
 }
 
 /// Full batches, η = 1/(2M), T = 4MB/α².
-Scheduled Disk::schedule(Schedule kind,
-                         const PublicFacts& facts,
-                         const PrivacyBudget& budget,
+Scheduled Disk::schedule(Schedule kind, const PublicFacts& facts, const PrivacyBudget& budget,
                          Calibrator calibrator) {
   refuse_shared_dual(card(), facts);
   const ProblemNumbers q = numbers_of(facts, false);
@@ -102,13 +98,9 @@ Fields Disk::fields() {
   p.add_fields(f);
   f.push_back(field("gain", p.gain, unit_without_0, "kappa in (0, 1]: weight of a new answer"));
   f.push_back(
-      field("look_ahead",
-            p.look_ahead,
-            not_negative,
+      field("look_ahead", p.look_ahead, not_negative,
             "gamma, in moves; 0 = (1 - kappa)/kappa, the most, which asks for one gradient"));
-  f.push_back(field("smoothness",
-                    p.smoothness,
-                    positive,
+  f.push_back(field("smoothness", p.smoothness, positive,
                     "L: a difference is clipped at L times the look ahead; not used without one"));
   return f;
 }

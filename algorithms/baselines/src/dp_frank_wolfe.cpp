@@ -142,8 +142,7 @@ Fields DpFrankWolfe::fields() {
       field("step_size", p.step_size, unit_without_0, "gamma, in (0, 1]"),
       field("set", p.set, "constraint set; l1_ball: around the start"),
       field("radius", p.radius, positive, "of the l1-ball, or of a ball around the start in R^d"),
-      field("linear_oracle",
-            p.linear_oracle,
+      field("linear_oracle", p.linear_oracle,
             "vertex from a noisy gradient, or by the exponential mechanism (l1_ball)"),
       field("clip", p.clip, positive, "G: per-record clip"),
       noise_field("noise", p.noise, "std / sensitivity of a gradient"),
@@ -167,9 +166,7 @@ std::vector<PlannedQuery> DpFrankWolfe::plan(const PublicFacts& facts) const {
   return {{batch_policy(p.sampling, p.batch, facts.records), p.steps}};
 }
 
-Scheduled DpFrankWolfe::schedule(Schedule,
-                                 const PublicFacts& facts,
-                                 const PrivacyBudget& budget,
+Scheduled DpFrankWolfe::schedule(Schedule, const PublicFacts& facts, const PrivacyBudget& budget,
                                  Calibrator calibrator) {
   DpFrankWolfeParameters& p = parameters;
   refuse_shared_dual(card(), facts);
@@ -199,8 +196,7 @@ Scheduled DpFrankWolfe::schedule(Schedule,
       "the mean Frank-Wolfe gap on the constraint set is at most {:.4g}{}; the gradient norm is "
       "not "
       "bounded by it",
-      numbers.bound,
-      numbers.bound < c.G * set.diameter ? "" : ", which is vacuous");
+      numbers.bound, numbers.bound < c.G * set.diameter ? "" : ", which is vacuous");
   return s;
 }
 

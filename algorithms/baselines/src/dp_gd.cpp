@@ -13,9 +13,7 @@ Outcome DpGd::run(Curator& curator, Stream stream, Observer& observer) const {
   });
 }
 
-Scheduled DpGd::schedule(Schedule kind,
-                         const PublicFacts& facts,
-                         const PrivacyBudget& budget,
+Scheduled DpGd::schedule(Schedule kind, const PublicFacts& facts, const PrivacyBudget& budget,
                          Calibrator calibrator) {
   refuse_shared_dual(card(), facts);
   const ProblemNumbers q = numbers_of(facts, false);
@@ -77,21 +75,17 @@ const AlgorithmCard& DpGd::card() const {
 
 Outcome RrPsgd::run(Curator& curator, Stream stream, Observer& observer) const {
   const DescentParameters& p = parameters;
-  return noisy_descent(curator, stream, observer, p, [&](Index, const Vector& g, Vector& x) {
-    x -= p.step_size * g;
-  });
+  return noisy_descent(curator, stream, observer, p,
+                       [&](Index, const Vector& g, Vector& x) { x -= p.step_size * g; });
 }
 
-Scheduled RrPsgd::schedule(Schedule,
-                           const PublicFacts& facts,
-                           const PrivacyBudget& budget,
+Scheduled RrPsgd::schedule(Schedule, const PublicFacts& facts, const PrivacyBudget& budget,
                            Calibrator calibrator) {
   refuse_shared_dual(card(), facts);
   const ProblemNumbers q = numbers_of(facts, false);
   const bool amplified = calibrator == Calibrator::rdp;
   full_batch(q,
-             count_of(card().key,
-                      "steps",
+             count_of(card().key, "steps",
                       amplified ? q.n * q.n : balanced_steps(q, planned_zcdp(budget, calibrator))));
   if (amplified) {
     parameters.sampling = Sampling::sample;

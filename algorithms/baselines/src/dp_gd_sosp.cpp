@@ -27,8 +27,7 @@ class Selector {
     const auto T = static_cast<double>(candidates);
     if (p.selection == Selecting::scalar) {
       session_ = std::make_unique<StationarityTest>(
-          curator,
-          all_,
+          curator, all_,
           StationaritySpec{.epsilon = p.selection_epsilon,
                            .gradient_scale = std::max(p.alpha, least_scale),
                            .curvature_scale = curvature_,
@@ -50,12 +49,9 @@ class Selector {
 
   bool accepts(const Vector& w) {
     if (session_) return session_->accepts(w);
-    curator_.gradient(Point(w),
-                      all_,
-                      {p_.clip, Noise::sensitivity_ratio(p_.selection_gradient_noise)},
-                      gradient_);
-    curator_.hessian(Point(w),
-                     all_,
+    curator_.gradient(Point(w), all_,
+                      {p_.clip, Noise::sensitivity_ratio(p_.selection_gradient_noise)}, gradient_);
+    curator_.hessian(Point(w), all_,
                      {p_.hessian_limit, 0, Noise::sensitivity_ratio(p_.selection_hessian_noise)},
                      hessian_);
     const double lambda_min = symmetric_eigenvalues(hessian_)[0];
@@ -111,8 +107,8 @@ Outcome DpGdSosp::run(Curator& curator, Stream, Observer& observer) const {
   return outcome(w, Status::steps_done, t);  // step 7
 }
 
-DpGdSospHorizon dp_gd_sosp_horizon(
-    const DpGdSospParameters& p, double d, double M, double rho, double B, double alpha) {
+DpGdSospHorizon dp_gd_sosp_horizon(const DpGdSospParameters& p, double d, double M, double rho,
+                                   double B, double alpha) {
   DpGdSospHorizon h{};
   const double c = p.escape_constant;
   h.log_factor = std::max(1.0, p.log_constant * std::log(d * M * B / (rho * alpha * p.failure)));
@@ -144,13 +140,11 @@ bool DpGdSosp::tolerable(const ProblemNumbers& q, double rho_zcdp, double alpha)
 }
 
 double DpGdSosp::min_alpha(const ProblemNumbers& q, double rho_zcdp) const {
-  return smallest_alpha(
-      1e-12 * q.G, 1e9 * q.G, [&](double alpha) { return tolerable(q, rho_zcdp, alpha); });
+  return smallest_alpha(1e-12 * q.G, 1e9 * q.G,
+                        [&](double alpha) { return tolerable(q, rho_zcdp, alpha); });
 }
 
-Scheduled DpGdSosp::schedule(Schedule kind,
-                             const PublicFacts& facts,
-                             const PrivacyBudget& budget,
+Scheduled DpGdSosp::schedule(Schedule kind, const PublicFacts& facts, const PrivacyBudget& budget,
                              Calibrator calibrator) {
   DpGdSospParameters& p = parameters;
   require_second_order(card(), facts);
@@ -216,16 +210,14 @@ Fields DpGdSosp::fields() {
       field("alpha", p.alpha, positive, "alpha that the selection tests"),
       field("hessian_lipschitz", p.hessian_lipschitz, positive, "rho_H"),
       field("hessian_limit", p.hessian_limit, positive, "M: per-record limit of Hessians"),
-      field(
-          "selection", p.selection, "by noisy gradients and Hessians, or by one threshold session"),
+      field("selection", p.selection,
+            "by noisy gradients and Hessians, or by one threshold session"),
       field("selection_share", p.selection_share, open_unit, "of the budget, for the selection"),
       field("selection_epsilon", p.selection_epsilon, positive, "epsilon of the scalar session"),
       field("slack", p.slack, positive, "the scalar session accepts up to about slack times alpha"),
-      noise_field("selection_gradient_noise",
-                  p.selection_gradient_noise,
+      noise_field("selection_gradient_noise", p.selection_gradient_noise,
                   "std / sensitivity of the noisy selection"),
-      noise_field("selection_hessian_noise",
-                  p.selection_hessian_noise,
+      noise_field("selection_hessian_noise", p.selection_hessian_noise,
                   "std / sensitivity of the noisy selection"),
       field("stored", p.stored, positive, "iterates kept at most, evenly spaced"),
       field("failure", p.failure, open_unit, "omega"),

@@ -22,9 +22,7 @@ double DpGld::inverse_temperature(Index records) const {
   return 2.0 / (parameters.step_size * s * s);
 }
 
-Scheduled DpGld::schedule(Schedule kind,
-                          const PublicFacts& facts,
-                          const PrivacyBudget& budget,
+Scheduled DpGld::schedule(Schedule kind, const PublicFacts& facts, const PrivacyBudget& budget,
                           Calibrator calibrator) {
   refuse_shared_dual(card(), facts);
   const ProblemNumbers q = numbers_of(facts, false);
@@ -52,8 +50,8 @@ Scheduled DpGld::schedule(Schedule kind,
 Fields DpGld::fields() {
   Fields f;
   parameters.add_fields(f);
-  f.push_back(field(
-      "ridge", parameters.ridge, range::not_negative, "lambda_reg |w|^2/2 added to F; 0 = none"));
+  f.push_back(field("ridge", parameters.ridge, range::not_negative,
+                    "lambda_reg |w|^2/2 added to F; 0 = none"));
   f.push_back(
       field("diffusion_time", parameters.diffusion_time, range::positive, "tau M of the schedule"));
   f.push_back(field("project", parameters.project, "stay in the problem's domain"));

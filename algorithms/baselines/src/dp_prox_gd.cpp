@@ -5,8 +5,8 @@
 
 namespace dpsosp::baselines {
 
-void prox_gradient(
-    const Regulariser& r, double step_size, const Vector& x, const Vector& g, Vector& out) {
+void prox_gradient(const Regulariser& r, double step_size, const Vector& x, const Vector& g,
+                   Vector& out) {
   out = x - step_size * g;
   r.prox(step_size, out);
   out = (x - out) / step_size;
@@ -15,10 +15,7 @@ void prox_gradient(
 Outcome DpProxGd::run(Curator& curator, Stream stream, Observer& observer) const {
   const DpProxGdParameters& p = parameters;
   return noisy_descent(
-      curator,
-      stream,
-      observer,
-      p,
+      curator, stream, observer, p,
       [&](Index, const Vector& g, Vector& x) {
         x -= p.step_size * g;  // step 3: w_{t+1} = prox_{r/M}(w_t − g/M)
         p.regulariser.prox(p.step_size, x);
@@ -28,9 +25,7 @@ Outcome DpProxGd::run(Curator& curator, Stream stream, Observer& observer) const
       });
 }
 
-Scheduled DpProxGd::schedule(Schedule kind,
-                             const PublicFacts& facts,
-                             const PrivacyBudget& budget,
+Scheduled DpProxGd::schedule(Schedule kind, const PublicFacts& facts, const PrivacyBudget& budget,
                              Calibrator calibrator) {
   refuse_shared_dual(card(), facts);
   const ProblemNumbers q = numbers_of(facts, false);

@@ -12,8 +12,7 @@ namespace dpsosp::baselines {
 Outcome DpSgda::run(Curator& curator, Stream, Observer& observer) const {
   const DpSgdaParameters& p = parameters;
   return descent_ascent(
-      curator,
-      observer,
+      curator, observer,
       {.steps = p.steps,
        .step_size = p.step_size,
        .ascent_step = p.ascent_step,
@@ -70,9 +69,7 @@ std::vector<PlannedQuery> DpSgda::plan(const PublicFacts& facts) const {
 
 /// Noisy gradient descent at 1/L_Φ on full batches, for the T that balances optimisation against
 /// noise: T = n sqrt(L_Φ F₀ ρ/d)/G. \source baselines notes, 1
-Scheduled DpSgda::schedule(Schedule,
-                           const PublicFacts& facts,
-                           const PrivacyBudget& budget,
+Scheduled DpSgda::schedule(Schedule, const PublicFacts& facts, const PrivacyBudget& budget,
                            Calibrator calibrator) {
   require_dual(card(), facts);
   DpSgdaParameters& p = parameters;

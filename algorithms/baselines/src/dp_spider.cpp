@@ -39,13 +39,12 @@ Outcome DpSpider::run(Curator& curator, Stream stream, Observer& observer) const
   return run_spider(driver, curator, stream, observer);
 }
 
-DpSpiderPractical dp_spider_practical(
-    double n, double d, double L, double beta, double gap, double zcdp) {
+DpSpiderPractical dp_spider_practical(double n, double d, double L, double beta, double gap,
+                                      double zcdp) {
   DpSpiderPractical s{};
   s.unit = std::sqrt(2.0 * d / zcdp) / n;
   s.balance = std::cbrt(beta * gap / (L * L * std::pow(s.unit, 4)));
-  s.steps = count_of("arora-2023/dp-spider",
-                     "steps",
+  s.steps = count_of("arora-2023/dp-spider", "steps",
                      std::min(std::max(s.balance, 1.0 / s.unit), 1.0 / (s.unit * s.unit)));
   const double T = static_cast<double>(s.steps);
   s.period = std::min(
@@ -75,8 +74,8 @@ DpSpiderPractical dp_spider_arora(double n, double d, double G, double M, double
   return s;
 }
 
-DpSpiderPaper dp_spider_paper(
-    double n, double d, double L, double beta, double gap, const PrivacyBudget& budget) {
+DpSpiderPaper dp_spider_paper(double n, double d, double L, double beta, double gap,
+                              const PrivacyBudget& budget) {
   const double a = std::sqrt(d * std::log(1.0 / budget.delta)) / (budget.epsilon * n);
   DpSpiderPaper s{};
   s.steps = std::max(std::pow(std::pow(beta * gap, 0.25) / (std::sqrt(L) * a), 4.0 / 3), 1.0 / a);
@@ -89,9 +88,7 @@ DpSpiderPaper dp_spider_paper(
   return s;
 }
 
-Scheduled DpSpider::schedule(Schedule kind,
-                             const PublicFacts& facts,
-                             const PrivacyBudget& budget,
+Scheduled DpSpider::schedule(Schedule kind, const PublicFacts& facts, const PrivacyBudget& budget,
                              Calibrator calibrator) {
   DpSpiderParameters& p = parameters;
   refuse_shared_dual(card(), facts);
@@ -120,9 +117,8 @@ Scheduled DpSpider::schedule(Schedule kind,
   } else {
     const DpSpiderPaper q = dp_spider_paper(f.n, f.d, f.G, f.M, f.B, budget);
     p.steps = floor_of(card().key, "steps", q.steps);
-    p.period =
-        std::min(p.steps,
-                 static_cast<Index>(std::clamp(
+    p.period = std::min(
+        p.steps, static_cast<Index>(std::clamp(
                      std::floor(p.printed_period ? q.printed_period : q.period), 1.0, 1e15)));
     p.increment_batch = static_cast<Index>(std::clamp(std::floor(q.batch), 1.0, f.n));
     s.alpha = q.rate;
@@ -172,25 +168,22 @@ const AlgorithmCard& DpSpider::card() const {
 Fields DpSpider::fields() {
   using namespace range;
   DpSpiderParameters& p = parameters;
-  return {
-      field("steps", p.steps, positive, "T"),
-      field("period", p.period, positive, "q: steps between anchors"),
-      field("step_size", p.step_size, positive, "eta"),
-      sampling_field(p.sampling),
-      field("refresh_batch", p.refresh_batch, not_negative, "b1: records in an anchor"),
-      field("increment_batch", p.increment_batch, not_negative, "b2: records in a difference"),
-      field("clip_refresh", p.clip_refresh, positive, "L: per-record clip of gradients"),
-      field(
-          "clip_increment", p.clip_increment, positive, "beta: clip of differences over the move"),
-      noise_field("refresh_noise", p.refresh_noise, "anchors: std / sensitivity"),
-      noise_field("increment_noise", p.increment_noise, "differences: std / sensitivity"),
-      field("refresh_share",
-            p.refresh_share,
-            unit_without_1,
-            "share of the budget for anchors under noise = calibrated; 0 = one ratio"),
-      output_field(p.output),
-      field("constants", p.constants, "whose constants the practical schedule has"),
-      field("printed_period", p.printed_period, "q with the stray L^2, paper schedule")};
+  return {field("steps", p.steps, positive, "T"),
+          field("period", p.period, positive, "q: steps between anchors"),
+          field("step_size", p.step_size, positive, "eta"),
+          sampling_field(p.sampling),
+          field("refresh_batch", p.refresh_batch, not_negative, "b1: records in an anchor"),
+          field("increment_batch", p.increment_batch, not_negative, "b2: records in a difference"),
+          field("clip_refresh", p.clip_refresh, positive, "L: per-record clip of gradients"),
+          field("clip_increment", p.clip_increment, positive,
+                "beta: clip of differences over the move"),
+          noise_field("refresh_noise", p.refresh_noise, "anchors: std / sensitivity"),
+          noise_field("increment_noise", p.increment_noise, "differences: std / sensitivity"),
+          field("refresh_share", p.refresh_share, unit_without_1,
+                "share of the budget for anchors under noise = calibrated; 0 = one ratio"),
+          output_field(p.output),
+          field("constants", p.constants, "whose constants the practical schedule has"),
+          field("printed_period", p.printed_period, "q with the stray L^2, paper schedule")};
 }
 
 void DpSpider::set_variant(Variant variant) {

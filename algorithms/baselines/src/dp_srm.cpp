@@ -12,9 +12,7 @@ namespace dpsosp::baselines {
 Outcome DpSrm::run(Curator& curator, Stream stream, Observer& observer) const {
   const DpSrmParameters& p = parameters;
   return recursive_momentum(
-      curator,
-      stream,
-      observer,
+      curator, stream, observer,
       {.steps = p.steps,
        .policy = batch_policy(p.sampling, p.batch, curator.facts().records),
        .momentum = p.momentum,
@@ -44,9 +42,7 @@ DpSrmNumbers dp_srm_numbers(const ProblemNumbers& q, const PrivacyBudget& budget
   return s;
 }
 
-Scheduled DpSrm::schedule(Schedule kind,
-                          const PublicFacts& facts,
-                          const PrivacyBudget& budget,
+Scheduled DpSrm::schedule(Schedule kind, const PublicFacts& facts, const PrivacyBudget& budget,
                           Calibrator calibrator) {
   DpSrmParameters& p = parameters;
   refuse_shared_dual(card(), facts);

@@ -11,9 +11,7 @@ namespace dpsosp::baselines {
 Outcome DpStorm::run(Curator& curator, Stream stream, Observer& observer) const {
   const DpStormParameters& p = parameters;
   return recursive_momentum(
-      curator,
-      stream,
-      observer,
+      curator, stream, observer,
       {.steps = p.steps,
        .policy = p.policy(curator.facts().records),
        .momentum = p.momentum,
@@ -32,9 +30,7 @@ double dp_storm_accuracy(const ProblemNumbers& q, double zcdp) {
 
 /// Full batches, η = 1/(2M), γ = α/(2G), T = 4MB/α². Both kinds are the same: the source has no
 /// private schedule.
-Scheduled DpStorm::schedule(Schedule,
-                            const PublicFacts& facts,
-                            const PrivacyBudget& budget,
+Scheduled DpStorm::schedule(Schedule, const PublicFacts& facts, const PrivacyBudget& budget,
                             Calibrator calibrator) {
   refuse_shared_dual(card(), facts);
   const ProblemNumbers q = numbers_of(facts, false);
@@ -76,9 +72,7 @@ Fields DpStorm::fields() {
   p.add_fields(f);
   f.push_back(
       field("momentum", p.momentum, unit_without_0, "gamma in (0, 1]: weight of the new gradient"));
-  f.push_back(field("smoothness",
-                    p.smoothness,
-                    positive,
+  f.push_back(field("smoothness", p.smoothness, positive,
                     "L: a difference is clipped at L times the move, at most at 2G"));
   return f;
 }

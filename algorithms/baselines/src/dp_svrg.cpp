@@ -14,12 +14,9 @@ DpSvrg::DpSvrg() { parameters.oracle.increment_clip = IncrementClip::proportiona
 // difference of 0 that is not asked for.
 Outcome DpSvrg::run(Curator& curator, Stream stream, Observer& observer) const {
   const DpSvrgParameters& p = parameters;
-  return variance_reduced_descent(curator,
-                                  stream,
-                                  observer,
+  return variance_reduced_descent(curator, stream, observer,
                                   {p.steps, p.period, VarianceReduced::Anchor::refresh, p.output},
-                                  p.oracle,
-                                  [&](const Vector& v, Vector& x) {
+                                  p.oracle, [&](const Vector& v, Vector& x) {
                                     x -= p.step_size * v;  // step 5: w = prox_{ηr}(w − ηv)
                                     p.regulariser.prox(p.step_size, x);
                                   });
@@ -30,9 +27,7 @@ Outcome DpSvrg::run(Curator& curator, Stream stream, Observer& observer) const {
 /// 4dG²T/(m n²R) of the epochs' gradients; half the budget is for them, half for the differences.
 /// Under the calibrator rdp the differences are over sampled records, and all queries have one
 /// noise ratio. \source baselines notes, 1
-Scheduled DpSvrg::schedule(Schedule kind,
-                           const PublicFacts& facts,
-                           const PrivacyBudget& budget,
+Scheduled DpSvrg::schedule(Schedule kind, const PublicFacts& facts, const PrivacyBudget& budget,
                            Calibrator calibrator) {
   refuse_shared_dual(card(), facts);
   DpSvrgParameters& p = parameters;
@@ -43,8 +38,7 @@ Scheduled DpSvrg::schedule(Schedule kind,
   p.period = 10;
   const auto m = static_cast<double>(p.period);
   p.steps = count_of(
-      card().key,
-      "steps",
+      card().key, "steps",
       kind == Schedule::paper
           ? m * q.n * budget.epsilon / (q.G * std::sqrt(q.d * std::log(1.0 / budget.delta)))
           : q.n / q.G * std::sqrt(m * q.B * R / (2.0 * p.step_size * q.d)));
@@ -101,9 +95,7 @@ Fields DpSvrg::fields() {
       field("period", p.period, range::positive, "m: inner steps of an epoch"),
       field("step_size", p.step_size, range::positive, "eta"),
       field(
-          "refresh_share",
-          p.refresh_share,
-          range::unit_without_1,
+          "refresh_share", p.refresh_share, range::unit_without_1,
           "share of the budget for the epochs' gradients under noise = calibrated; 0 = one ratio"),
       output_field(p.output)};
   p.regulariser.add_fields(f);

@@ -27,8 +27,7 @@ Outcome DpTrustRegion::run(Curator& curator, Stream, Observer& observer) const {
   SecondOrderQueries queries = p;
   if (p.repeated_root)
     queries.hessian_noise *= std::sqrt(static_cast<double>(curator.facts().dimension));
-  return trust_region_descent(curator,
-                              observer,
+  return trust_region_descent(curator, observer,
                               {.queries = queries,
                                .steps = p.steps,
                                .radius = p.radius(),
@@ -51,10 +50,8 @@ double DpTrustRegion::min_alpha(const ProblemNumbers& q, double rho_zcdp) const 
   });
 }
 
-Scheduled DpTrustRegion::schedule(Schedule kind,
-                                  const PublicFacts& facts,
-                                  const PrivacyBudget& budget,
-                                  Calibrator calibrator) {
+Scheduled DpTrustRegion::schedule(Schedule kind, const PublicFacts& facts,
+                                  const PrivacyBudget& budget, Calibrator calibrator) {
   DpTrustRegionParameters& p = parameters;
   require_second_order(card(), facts);
   const ProblemNumbers q = numbers_of(facts);
@@ -105,12 +102,11 @@ const AlgorithmCard& DpTrustRegion::card() const {
 Fields DpTrustRegion::fields() {
   using namespace range;
   DpTrustRegionParameters& p = parameters;
-  Fields fields{
-      field("steps", p.steps, positive, "T"),
-      field(
-          "alpha", p.alpha, positive, "alpha: radius sqrt(alpha/rho_H), exit at sqrt(rho_H alpha)"),
-      field("hessian_lipschitz", p.hessian_lipschitz, positive, "rho_H"),
-      field("radius_rule", p.radius_rule, "sqrt(alpha/rho_H), or alpha/rho_H")};
+  Fields fields{field("steps", p.steps, positive, "T"),
+                field("alpha", p.alpha, positive,
+                      "alpha: radius sqrt(alpha/rho_H), exit at sqrt(rho_H alpha)"),
+                field("hessian_lipschitz", p.hessian_lipschitz, positive, "rho_H"),
+                field("radius_rule", p.radius_rule, "sqrt(alpha/rho_H), or alpha/rho_H")};
   p.add_fields(fields, "gradients", "Hessians");
   fields.push_back(
       field("repeated_root", p.repeated_root, "Hessian noise times sqrt(d) once more"));

@@ -5,13 +5,8 @@
 
 namespace dpsosp::baselines {
 
-Outcome estimated_descent(Curator& curator,
-                          Stream& stream,
-                          Observer& observer,
-                          Index steps,
-                          OutputRule rule,
-                          const Estimate& estimate,
-                          const EstimateStep& step) {
+Outcome estimated_descent(Curator& curator, Stream& stream, Observer& observer, Index steps,
+                          OutputRule rule, const Estimate& estimate, const EstimateStep& step) {
   Vector x = curator.facts().initial_point;
   Vector previous = x;
   Vector v = Vector::Zero(x.size());

@@ -14,12 +14,7 @@ using Estimate = std::function<void(Index t, const Vector& x, const Vector& prev
 using EstimateStep = std::function<void(const Vector& v, Vector& x)>;
 
 /// An estimate and a step along it, `steps` times. A query that is refused ends the run.
-Outcome estimated_descent(Curator& curator,
-                          Stream& stream,
-                          Observer& observer,
-                          Index steps,
-                          OutputRule rule,
-                          const Estimate& estimate,
-                          const EstimateStep& step);
+Outcome estimated_descent(Curator& curator, Stream& stream, Observer& observer, Index steps,
+                          OutputRule rule, const Estimate& estimate, const EstimateStep& step);
 
 }  // namespace dpsosp::baselines

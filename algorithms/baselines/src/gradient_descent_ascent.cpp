@@ -8,8 +8,7 @@ namespace dpsosp::baselines {
 Outcome GradientDescentAscent::run(Curator& curator, Stream, Observer& observer) const {
   const GradientDescentAscentParameters& p = parameters;
   return descent_ascent(
-      curator,
-      observer,
+      curator, observer,
       {.steps = p.steps,
        .step_size = p.step_size,
        .ascent_step = p.ascent_step,
@@ -45,10 +44,8 @@ Fields GradientDescentAscent::fields() {
 
 void GradientDescentAscent::set_variant(Variant) {}
 
-Scheduled GradientDescentAscent::schedule(Schedule,
-                                          const PublicFacts& facts,
-                                          const PrivacyBudget& budget,
-                                          Calibrator calibrator) {
+Scheduled GradientDescentAscent::schedule(Schedule, const PublicFacts& facts,
+                                          const PrivacyBudget& budget, Calibrator calibrator) {
   require_dual(card(), facts);
   if (facts.dual_kind == DualKind::shared) {
     parameters.local_dual = false;

@@ -128,9 +128,7 @@ double kl_printed_stages(const KlProblem& p, double zcdp) {
 
 /// Practical: c_K = 8, c_F = 4, lg = 1. Paper: c_K = 64, c_F = 32, lg = ln(1/β′). Stages of full
 /// length cost ρ together. \source lowy-2024 notes, 2.6
-Scheduled KlSpider::schedule(Schedule kind,
-                             const PublicFacts& facts,
-                             const PrivacyBudget& budget,
+Scheduled KlSpider::schedule(Schedule kind, const PublicFacts& facts, const PrivacyBudget& budget,
                              Calibrator calibrator) {
   refuse_shared_dual(card(), facts);
   KlSpiderParameters& p = parameters;

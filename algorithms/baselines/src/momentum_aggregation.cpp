@@ -14,8 +14,8 @@ MomentumAggregation::MomentumAggregation() {
   parameters.oracle.increment_clip = IncrementClip::proportional;
 }
 
-LevelNoise level_noise(
-    double G, double M, double step_size, Index steps, double divisor, double difference_budget) {
+LevelNoise level_noise(double G, double M, double step_size, Index steps, double divisor,
+                       double difference_budget) {
   LevelNoise levels{{}, {}, 0.0};
   std::vector<double> roots;
   for (Index width = 1; width <= steps; width *= 2) {
@@ -38,13 +38,10 @@ Outcome MomentumAggregation::run(Curator& curator, Stream stream, Observer& obse
   const MomentumAggregationParameters& p = parameters;
   const SpiderOracleParameters& o = p.oracle;
   const Index n = curator.facts().records;
-  const LevelNoise levels = p.difference_budget > 0 ? level_noise(o.clip_refresh,
-                                                                  o.clip_increment,
-                                                                  p.step_size,
-                                                                  p.steps,
-                                                                  o.increment_policy(n).divisor(n),
-                                                                  p.difference_budget)
-                                                    : LevelNoise{};
+  const LevelNoise levels =
+      p.difference_budget > 0 ? level_noise(o.clip_refresh, o.clip_increment, p.step_size, p.steps,
+                                            o.increment_policy(n).divisor(n), p.difference_budget)
+                              : LevelNoise{};
   struct Anchor {
     Vector w, g;
   };
@@ -73,11 +70,8 @@ Outcome MomentumAggregation::run(Curator& curator, Stream stream, Observer& obse
         const Noise noise = levels.deviation.empty()
                                 ? Noise::sensitivity_ratio(o.increment_noise)
                                 : Noise::standard_deviation(levels.deviation[level]);
-        curator.gradient_difference(Point(x),
-                                    Point(anchor.w),
-                                    curator.draw(o.increment_policy(n)),
-                                    {.limit = limit, .noise = noise},
-                                    difference);
+        curator.gradient_difference(Point(x), Point(anchor.w), curator.draw(o.increment_policy(n)),
+                                    {.limit = limit, .noise = noise}, difference);
         g = anchor.g + difference;
       }
     } catch (const Refused& refusal) {
@@ -98,10 +92,8 @@ Outcome MomentumAggregation::run(Curator& curator, Stream stream, Observer& obse
   return {output.point(x), Status::steps_done, p.steps, {}};  // step 6
 }
 
-Scheduled MomentumAggregation::schedule(Schedule kind,
-                                        const PublicFacts& facts,
-                                        const PrivacyBudget& budget,
-                                        Calibrator calibrator) {
+Scheduled MomentumAggregation::schedule(Schedule kind, const PublicFacts& facts,
+                                        const PrivacyBudget& budget, Calibrator calibrator) {
   refuse_shared_dual(card(), facts);
   MomentumAggregationParameters& p = parameters;
   const ProblemNumbers q = numbers_of(facts, false);
@@ -172,13 +164,9 @@ Fields MomentumAggregation::fields() {
       field("steps", p.steps, positive, "T"),
       field("step_size", p.step_size, positive, "eta: length of every step"),
       field("momentum", p.momentum, unit_without_0, "gamma of the direction's average; 1 = none"),
-      field("difference_budget",
-            p.difference_budget,
-            not_negative,
+      field("difference_budget", p.difference_budget, not_negative,
             "zCDP of all differences, split by level; 0 = all at increment_noise"),
-      field("refresh_share",
-            p.refresh_share,
-            unit_without_1,
+      field("refresh_share", p.refresh_share, unit_without_1,
             "share of the budget for the first gradient under noise = calibrated, the rest split "
             "by level; 0 = one ratio"),
       output_field(p.output)};

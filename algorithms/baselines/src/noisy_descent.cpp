@@ -18,11 +18,8 @@ void DescentParameters::add_fields(Fields& fields) {
   fields.push_back(output_field(output));
 }
 
-Outcome noisy_descent(Curator& curator,
-                      Stream& stream,
-                      Observer& observer,
-                      const DescentParameters& p,
-                      const DescentStep& step,
+Outcome noisy_descent(Curator& curator, Stream& stream, Observer& observer,
+                      const DescentParameters& p, const DescentStep& step,
                       const StationarityMeasure& measure) {
   const BatchPolicy policy = p.policy(curator.facts().records);
   const GradientQuery query{.limit = p.clip, .noise = Noise::sensitivity_ratio(p.noise)};
@@ -68,8 +65,7 @@ double DescentMethod::planned_zcdp(const PrivacyBudget& budget, Calibrator calib
   return zcdp_budget(budget, calibrator == Calibrator::rdp ? Calibrator::cks : calibrator);
 }
 
-FilterRule DescentMethod::calibrate(const PublicFacts& facts,
-                                    const PrivacyBudget& budget,
+FilterRule DescentMethod::calibrate(const PublicFacts& facts, const PrivacyBudget& budget,
                                     Calibrator calibrator) {
   const CalibratedNoise noise =
       calibrate_common_noise(plan(facts), facts.records, budget, calibrator);

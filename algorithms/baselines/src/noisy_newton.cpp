@@ -12,22 +12,19 @@ namespace dpsosp::baselines {
 // radius the step exists whatever its signs are, and is that inverse's wherever it is short enough.
 Outcome NoisyNewton::run(Curator& curator, Stream, Observer& observer) const {
   const NoisyNewtonParameters& p = parameters;
-  return trust_region_descent(
-      curator, observer, {.queries = p, .steps = p.steps, .radius = p.radius});
+  return trust_region_descent(curator, observer,
+                              {.queries = p, .steps = p.steps, .radius = p.radius});
 }
 
 /// Full batches, r = M/ρ_H, T = ⌈sqrt(2B/M)/r⌉ + ⌈ln n⌉, R/2 for each kind of query. Both kinds
 /// are the same.
-Scheduled NoisyNewton::schedule(Schedule,
-                                const PublicFacts& facts,
-                                const PrivacyBudget& budget,
+Scheduled NoisyNewton::schedule(Schedule, const PublicFacts& facts, const PrivacyBudget& budget,
                                 Calibrator calibrator) {
   require_second_order(card(), facts);
   const ProblemNumbers q = numbers_of(facts);
   NoisyNewtonParameters& p = parameters;
   p.radius = q.M / q.rho;
-  p.steps = count_of(card().key,
-                     "steps",
+  p.steps = count_of(card().key, "steps",
                      std::ceil(std::sqrt(2.0 * q.B / q.M) / p.radius) + std::ceil(std::log(q.n)));
   p.sampling = Sampling::all;
   p.clip = q.G;
@@ -63,9 +60,7 @@ Fields NoisyNewton::fields() {
                 field("radius", p.radius, positive, "r: longest step; unit of x")};
   p.add_fields(fields, "gradients", "Hessians");
   fields.push_back(
-      field("gradient_share",
-            p.gradient_share,
-            unit_without_1,
+      field("gradient_share", p.gradient_share, unit_without_1,
             "share of the budget for gradients under noise = calibrated; 0 = one ratio"));
   return fields;
 }

@@ -55,13 +55,13 @@ Outcome PrivateDiff::run(Curator& curator, Stream stream, Observer& observer) co
       const Point before = local ? Point(x_prev) : Point(x_prev, y_prev);
       const Batch batch = curator.draw(policy);  // step 1
       if (r % p.period == 0) {                   // step 3
-        curator.gradient(
-            at, batch, {p.clip_restart, Noise::sensitivity_ratio(p.restart_noise), Block::x}, v);
+        curator.gradient(at, batch,
+                         {p.clip_restart, Noise::sensitivity_ratio(p.restart_noise), Block::x}, v);
         ++restarts;
       } else {  // step 4; dev: one batch at both points, not two batches (docs/errata.md, Z1)
         const double limit = p.clip_slope * (x - x_prev).norm() + p.clip_offset;
-        curator.gradient_difference(
-            at, before, batch, {limit, Noise::sensitivity_ratio(p.noise), Block::x}, d);
+        curator.gradient_difference(at, before, batch,
+                                    {limit, Noise::sensitivity_ratio(p.noise), Block::x}, d);
         v += d;
       }
     } catch (const Refused& refusal) {
@@ -115,9 +115,7 @@ Fields PrivateDiff::fields() {
       noise_field("restart_noise", p.restart_noise, "std / sensitivity of restarts"),
       noise_field("noise", p.noise, "std / sensitivity of differences"),
       noise_field("dual_noise", p.dual_noise, "std / sensitivity of y queries"),
-      field("released_dual_deviation",
-            p.released_dual_deviation,
-            not_negative,
+      field("released_dual_deviation", p.released_dual_deviation, not_negative,
             "s_y of the printed form; 0 = none"),
       field("random_output", p.random_output, "output a uniformly random iterate")};
 }
@@ -187,9 +185,7 @@ Plan plan_at(const Public& f, double alpha) {
 }  // namespace
 
 /// The least α of plan_at with ν² at most α²/2. \source xu-2026 notes, 2.5
-Scheduled PrivateDiff::schedule(Schedule,
-                                const PublicFacts& facts,
-                                const PrivacyBudget& budget,
+Scheduled PrivateDiff::schedule(Schedule, const PublicFacts& facts, const PrivacyBudget& budget,
                                 Calibrator calibrator) {
   require_dual(card(), facts);
   PrivateDiffParameters& p = parameters;

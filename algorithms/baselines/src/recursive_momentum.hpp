@@ -23,10 +23,7 @@ struct RecursiveMomentum {
 
 /// Steps 1 to 6. Step 5 of one round is asked for at the beginning of the next one, so that the
 /// last estimate, which no step uses, costs nothing. \source baselines notes, 7
-Outcome recursive_momentum(Curator& curator,
-                           Stream& stream,
-                           Observer& observer,
-                           const RecursiveMomentum& p,
-                           const EstimateStep& step);
+Outcome recursive_momentum(Curator& curator, Stream& stream, Observer& observer,
+                           const RecursiveMomentum& p, const EstimateStep& step);
 
 }  // namespace dpsosp::baselines

@@ -29,14 +29,11 @@ constexpr const char* not_private = "not private; the budget is not used";
 
 Outcome ReferenceSgd::run(Curator& curator, Stream stream, Observer& observer) const {
   const DescentParameters& p = parameters;
-  return noisy_descent(curator, stream, observer, p, [&](Index, const Vector& g, Vector& x) {
-    x -= p.step_size * g;
-  });
+  return noisy_descent(curator, stream, observer, p,
+                       [&](Index, const Vector& g, Vector& x) { x -= p.step_size * g; });
 }
 
-Scheduled ReferenceSgd::schedule(Schedule,
-                                 const PublicFacts& facts,
-                                 const PrivacyBudget& budget,
+Scheduled ReferenceSgd::schedule(Schedule, const PublicFacts& facts, const PrivacyBudget& budget,
                                  Calibrator calibrator) {
   refuse_shared_dual(card(), facts);
   const ProblemNumbers q = numbers_of(facts, false);
@@ -51,8 +48,7 @@ Scheduled ReferenceSgd::schedule(Schedule,
 Fields ReferenceSgd::fields() {
   DescentParameters& p = parameters;
   return {field("steps", p.steps, range::positive, "iterations"),
-          field("step_size", p.step_size, range::positive, "eta"),
-          sampling_field(p.sampling),
+          field("step_size", p.step_size, range::positive, "eta"), sampling_field(p.sampling),
           field("batch", p.batch, range::not_negative, "records in a batch"),
           output_field(p.output)};
 }
@@ -75,18 +71,13 @@ Outcome ReferenceSpider::run(Curator& curator, Stream stream, Observer& observer
   const SpiderOracleParameters oracle{.sampling = p.sampling,
                                       .refresh_batch = p.refresh_batch,
                                       .increment_batch = p.increment_batch};
-  return variance_reduced_descent(curator,
-                                  stream,
-                                  observer,
-                                  {p.steps, p.period, VarianceReduced::Anchor::previous, p.output},
-                                  oracle,
-                                  [&](const Vector& v, Vector& x) { x -= p.step_size * v; });
+  return variance_reduced_descent(
+      curator, stream, observer, {p.steps, p.period, VarianceReduced::Anchor::previous, p.output},
+      oracle, [&](const Vector& v, Vector& x) { x -= p.step_size * v; });
 }
 
 /// b₁ = n, b₂ = q = √n, η = 1/(2M): the finite-sum setting of SpiderBoost.
-Scheduled ReferenceSpider::schedule(Schedule,
-                                    const PublicFacts& facts,
-                                    const PrivacyBudget& budget,
+Scheduled ReferenceSpider::schedule(Schedule, const PublicFacts& facts, const PrivacyBudget& budget,
                                     Calibrator calibrator) {
   refuse_shared_dual(card(), facts);
   ReferenceSpiderParameters& p = parameters;
@@ -121,8 +112,7 @@ void ReferenceSpider::check_settings(const PublicFacts& facts) const {
 
 const AlgorithmCard& ReferenceSpider::card() const {
   static const AlgorithmCard card =
-      reference_card("reference/spider",
-                     "SPIDER (not private)",
+      reference_card("reference/spider", "SPIDER (not private)",
                      "gradient and gradient difference, no noise, no clipping");
   return card;
 }
@@ -173,10 +163,8 @@ Outcome PerturbedGd::run(Curator& curator, Stream stream, Observer& observer) co
 
 /// Paper: c = 1, failure probability 0.1. Practical: the same orders without the powers of χ, and
 /// an escape long enough for the kick to grow to a length at which F falls.
-Scheduled PerturbedGd::schedule(Schedule kind,
-                                const PublicFacts& facts,
-                                const PrivacyBudget& budget,
-                                Calibrator calibrator) {
+Scheduled PerturbedGd::schedule(Schedule kind, const PublicFacts& facts,
+                                const PrivacyBudget& budget, Calibrator calibrator) {
   refuse_shared_dual(card(), facts);
   PerturbedGdParameters& p = parameters;
   const ProblemNumbers q = numbers_of(facts);
@@ -199,8 +187,7 @@ Scheduled PerturbedGd::schedule(Schedule kind,
   p.radius = 0.25 * alpha / q.M;
   p.decrease = unit / 50.0;
   p.escape_steps =
-      count_of(card().key,
-               "steps",
+      count_of(card().key, "steps",
                std::log(8.0 * q.M * q.d / curvature) / std::log1p(curvature / (2.0 * q.M)));
   p.steps = count_of(card().key, "steps", 4.0 * q.M * q.B / (alpha * alpha)) + 2 * p.escape_steps;
   return s;
@@ -212,9 +199,7 @@ Fields PerturbedGd::fields() {
   return {
       field("steps", p.steps, positive, "T"),
       field("step_size", p.step_size, positive, "eta"),
-      field("relative_alpha",
-            p.relative_alpha,
-            positive,
+      field("relative_alpha", p.relative_alpha, positive,
             "epsilon/G: accuracy that the schedule plans for"),
       field("threshold", p.threshold, positive, "g_thres: kicks where the gradient is no longer"),
       field("radius", p.radius, positive, "r of the kicks"),
@@ -230,9 +215,9 @@ void PerturbedGd::check_settings(const PublicFacts& facts) const {
 
 const AlgorithmCard& PerturbedGd::card() const {
   static const AlgorithmCard card = [] {
-    AlgorithmCard c = reference_card("reference/perturbed-gd",
-                                     "Perturbed gradient descent (not private)",
-                                     "gradient, no noise, no clipping");
+    AlgorithmCard c =
+        reference_card("reference/perturbed-gd", "Perturbed gradient descent (not private)",
+                       "gradient, no noise, no clipping");
     c.paper = "Jin, Ge, Netrapalli, Kakade, Jordan 2017";
     c.place = "Algorithm 2";
     c.guarantee = "SOSP, empirical; not private";

@@ -39,28 +39,23 @@ class Asker {
   double spent() const { return spent_; }
 
   void gradient(const Vector& w, Vector& g) {
-    curator_.gradient(
-        Point(w), curator_.draw(policy_), {p_.clip, Noise::sensitivity_ratio(gradient_noise_)}, g);
+    curator_.gradient(Point(w), curator_.draw(policy_),
+                      {p_.clip, Noise::sensitivity_ratio(gradient_noise_)}, g);
     spent_ += gradient_cost();
   }
 
   Curvature curvature(const Vector& w) {
     if (p_.curvature == CurvatureRule::dense) {
       curator_.hessian(
-          Point(w),
-          curator_.draw(policy_),
-          {p_.hessian_limit, p_.hessian_rank, Noise::sensitivity_ratio(hessian_noise_)},
-          hessian_);
+          Point(w), curator_.draw(policy_),
+          {p_.hessian_limit, p_.hessian_rank, Noise::sensitivity_ratio(hessian_noise_)}, hessian_);
       spent_ += hessian_cost();
       const SymmetricEigen eigen = symmetric_eigen(hessian_);
       return {eigen.values[0], eigen.vectors.col(0)};
     }
     const LeastEigenpair lowest =
-        noisy_power_method(curator_,
-                           policy_,
-                           w,
-                           {p_.power_iterations, 0.0, p_.hessian_limit, hessian_noise_},
-                           stream_);
+        noisy_power_method(curator_, policy_, w,
+                           {p_.power_iterations, 0.0, p_.hessian_limit, hessian_noise_}, stream_);
     spent_ += static_cast<double>(lowest.products) * hessian_cost();
     return {lowest.value, lowest.direction};
   }
@@ -68,17 +63,12 @@ class Asker {
   /// The first of γ₀, βγ₀, … whose point w + γ·direction lowers F by required(γ); `safe` at the
   /// end.
   template <class Required>
-  double search(const Vector& w,
-                const Vector& direction,
-                double safe,
-                double factor,
+  double search(const Vector& w, const Vector& direction, double safe, double factor,
                 const Required& required) {
     const double first = p_.search_start * safe;
     const double reach = first * direction.norm();
     if (!(reach >= 1e-150 && reach <= 1e150)) return safe;
-    LineSearch session(curator_,
-                       curator_.draw(policy_),
-                       w,
+    LineSearch session(curator_, curator_.draw(policy_), w,
                        {.epsilon = epsilon_, .loss_limit = p_.clip, .reach = reach * (1.0 + 1e-9)});
     spent_ += search_cost();
     const auto tries = static_cast<Index>(std::ceil(-std::log(p_.search_start) / std::log(factor)));
@@ -170,11 +160,9 @@ Outcome ShortSteps::run(Curator& curator, Stream stream, Observer& observer) con
         if (curvature.direction.dot(g) > 0) curvature.direction *= -1.0;
         double gamma = 2.0 * std::abs(lambda) / p.hessian_lipschitz;
         if (p.step_rule == StepRule::line_search)
-          gamma = asker.search(w,
-                               curvature.direction,
+          gamma = asker.search(w, curvature.direction,
                                p.safe_curvature_step() * std::abs(lambda) / p.hessian_lipschitz,
-                               p.curvature_search_factor,
-                               [&](double trial) {
+                               p.curvature_search_factor, [&](double trial) {
                                  return 0.5 * p.curvature_search_decrease * trial * trial *
                                         std::abs(lambda);
                                });

@@ -51,9 +51,7 @@ double ShortSteps::min_alpha(const ProblemNumbers& q, double rho_zcdp) const {
   });
 }
 
-Scheduled ShortSteps::schedule(Schedule kind,
-                               const PublicFacts& facts,
-                               const PrivacyBudget& budget,
+Scheduled ShortSteps::schedule(Schedule kind, const PublicFacts& facts, const PrivacyBudget& budget,
                                Calibrator calibrator) {
   ShortStepsParameters& p = parameters;
   require_second_order(card(), facts);
@@ -115,9 +113,7 @@ Fields ShortSteps::fields() {
   using namespace range;
   ShortStepsParameters& p = parameters;
   Fields fields{field("steps", p.steps, positive, "T; of the second phase if there are two"),
-                field("alpha",
-                      p.alpha,
-                      positive,
+                field("alpha", p.alpha, positive,
                       "alpha: e_g = alpha/(1 + c1), e_H = sqrt(rho_H alpha)/(1 + c)"),
                 field("hessian_lipschitz", p.hessian_lipschitz, positive, "rho_H"),
                 field("smoothness", p.smoothness, positive, "M: the gradient step is 1/M")};
@@ -127,22 +123,14 @@ Fields ShortSteps::fields() {
       field("power_iterations", p.power_iterations, positive, "products in a power method"),
       field("step_rule", p.step_rule, "fixed steps, or a line search by AboveThreshold"),
       field("search_epsilon", p.search_epsilon, positive, "epsilon of each line search"),
-      field("search_start",
-            p.search_start,
-            above(1),
+      field("search_start", p.search_start, above(1),
             "b: first trial over the step that always suffices"),
-      field("search_factor",
-            p.search_factor,
-            open_unit,
+      field("search_factor", p.search_factor, open_unit,
             "beta_g: next trial over the last, gradient"),
-      field("curvature_search_factor",
-            p.curvature_search_factor,
-            open_unit,
+      field("curvature_search_factor", p.curvature_search_factor, open_unit,
             "beta_H: the same, curvature"),
       field("search_decrease", p.search_decrease, open_unit, "c_g: decrease asked for, gradient"),
-      field("curvature_search_decrease",
-            p.curvature_search_decrease,
-            open_unit,
+      field("curvature_search_decrease", p.curvature_search_decrease, open_unit,
             "c_H: the same, curvature"),
       field("gradient_error", p.gradient_error, open_unit, "c1: error of gradients over e_g"),
       field("step_error", p.step_error, open_unit, "c2: error of gradients over e_H^2/rho_H"),
@@ -175,8 +163,7 @@ void ShortSteps::check_settings(const PublicFacts& facts) const {
   const std::string& key = card().key;
   constexpr Index any = std::numeric_limits<Index>::max();
   require_second_order(
-      card(),
-      facts,
+      card(), facts,
       p.curvature == CurvatureRule::dense ? StationarityTest::largest_dimension : any);
   p.check(key, facts);
   if (p.step_rule == StepRule::line_search &&

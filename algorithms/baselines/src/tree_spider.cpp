@@ -47,8 +47,8 @@ Outcome TreeSpider::run(Curator& curator, Stream stream, Observer& observer) con
     try {
       const Batch batch = curator.draw(batch_policy(p.sampling, batch_at(p.batch, k), n));
       if (entered == 0) {  // step 2
-        curator.gradient(
-            Point(x), batch, {p.clip_refresh, Noise::sensitivity_ratio(p.noise)}, v[0]);
+        curator.gradient(Point(x), batch, {p.clip_refresh, Noise::sensitivity_ratio(p.noise)},
+                         v[0]);
       } else {  // step 4: v[s] = v[ŝ] + ∇F(w[s]) − ∇F(w[ŝ]) + noise
         const double moved = (x - w[entered - 1]).norm();
         const double most = step * std::exp2(static_cast<double>(p.depth - k));
@@ -57,8 +57,8 @@ Outcome TreeSpider::run(Curator& curator, Stream stream, Observer& observer) con
             p.node_noise == NodeNoise::distance
                 ? Noise::sensitivity_ratio(p.noise)
                 : Noise::standard_deviation(p.noise * 2.0 * p.clip_increment * most / divisor);
-        curator.gradient_difference(
-            Point(x), Point(w[entered - 1]), batch, {p.clip_increment * moved, noise}, difference);
+        curator.gradient_difference(Point(x), Point(w[entered - 1]), batch,
+                                    {p.clip_increment * moved, noise}, difference);
         v[entered] = v[entered - 1] + difference;
       }
     } catch (const Refused& refusal) {
@@ -106,9 +106,9 @@ TreeNumbers tree_practical(const ProblemNumbers& q, double zcdp) {
   const auto at = [&](double alpha) {
     TreeNumbers s{};
     s.alpha = alpha;
-    s.batch = std::max({4.0,  // D = 1
-                        4.0 * q.G * q.G / (alpha * alpha),
-                        8.0 * std::sqrt(q.d) * q.G * sr / alpha});
+    s.batch =
+        std::max({4.0,  // D = 1
+                  4.0 * q.G * q.G / (alpha * alpha), 8.0 * std::sqrt(q.d) * q.G * sr / alpha});
     s.depth = tree_depth(s.batch);
     const auto D = static_cast<double>(s.depth);
     s.rounds = std::floor(q.n / records_of_round(s.batch, s.depth));
@@ -120,16 +120,14 @@ TreeNumbers tree_practical(const ProblemNumbers& q, double zcdp) {
   return at(smallest_alpha(1e-8 * q.G, 2.0 * q.G, [&](double alpha) { return at(alpha).fits; }));
 }
 
-double tree_threshold_factor(
-    const ProblemNumbers& q, Index depth, double rounds, double delta, double failure) {
+double tree_threshold_factor(const ProblemNumbers& q, Index depth, double rounds, double delta,
+                             double failure) {
   const auto D = static_cast<double>(depth);
   return 256.0 * std::log(1.25 / delta) * std::log(2.0 * rounds * std::exp2(D + 1.0) / failure) +
          8.0 * q.M * q.B * std::sqrt(2.0 * D) * (0.5 * D + 1.0) / (2.0 * q.G * q.G);
 }
 
-Scheduled TreeSpider::schedule(Schedule kind,
-                               const PublicFacts& facts,
-                               const PrivacyBudget& budget,
+Scheduled TreeSpider::schedule(Schedule kind, const PublicFacts& facts, const PrivacyBudget& budget,
                                Calibrator calibrator) {
   refuse_shared_dual(card(), facts);
   TreeSpiderParameters& p = parameters;
@@ -206,18 +204,13 @@ Fields TreeSpider::fields() {
       field("depth", p.depth, between(1, largest_depth), "D"),
       field("step_size", p.step_size, positive, "beta: steps have length beta/(2^(D/2) M)"),
       field("alpha", p.alpha, not_negative, "a leaf with |v| <= 2 alpha is returned; 0 = never"),
-      field("node_noise",
-            p.node_noise,
+      field("node_noise", p.node_noise,
             "of right children: by the distance moved, or by the most that steps allow"),
       sampling_field(p.sampling),
-      field("batch",
-            p.batch,
-            not_negative,
+      field("batch", p.batch, not_negative,
             "b: records of a root, b/2^k of a right child at depth k"),
       field("clip_refresh", p.clip_refresh, positive, "G: per-record clip of gradients"),
-      field("clip_increment",
-            p.clip_increment,
-            positive,
+      field("clip_increment", p.clip_increment, positive,
             "M: differences are clipped at M times the move"),
       noise_field("noise", p.noise, "std / sensitivity")};
 }

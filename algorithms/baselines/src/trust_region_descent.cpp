@@ -10,8 +10,8 @@ Outcome trust_region_descent(Curator& curator, Observer& observer, const TrustRe
   const SecondOrderQueries& q = p.queries;
   const BatchPolicy policy = q.policy(curator.facts().records);
   const GradientQuery gradient{q.clip, Noise::sensitivity_ratio(q.gradient_noise)};
-  const HessianQuery hessian{
-      q.hessian_limit, q.hessian_rank, Noise::sensitivity_ratio(q.hessian_noise)};
+  const HessianQuery hessian{q.hessian_limit, q.hessian_rank,
+                             Noise::sensitivity_ratio(q.hessian_noise)};
   Vector w = curator.facts().initial_point;
   Vector g(w.size());
   Matrix H(w.size(), w.size());

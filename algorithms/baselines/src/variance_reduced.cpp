@@ -8,11 +8,8 @@
 namespace dpsosp::baselines {
 
 // Steps of DP-SVRG in baselines notes, 1; its two loops are one loop over the inner steps.
-Outcome variance_reduced_descent(Curator& curator,
-                                 Stream& stream,
-                                 Observer& observer,
-                                 const VarianceReduced& p,
-                                 const SpiderOracleParameters& oracle,
+Outcome variance_reduced_descent(Curator& curator, Stream& stream, Observer& observer,
+                                 const VarianceReduced& p, const SpiderOracleParameters& oracle,
                                  const EstimateStep& step) {
   OutputKeeper output(p.output, p.steps, stream);
   Vector x = curator.facts().initial_point;
@@ -59,9 +56,7 @@ SplitNoise split_noise(double common, double refresh_share, Index refreshes, Ind
   return {ratio(refreshes, refresh_share), ratio(increments, 1.0 - refresh_share)};
 }
 
-void check_share(const std::string& algorithm,
-                 std::string_view setting,
-                 double share,
+void check_share(const std::string& algorithm, std::string_view setting, double share,
                  Sampling sampling) {
   if (share > 0.0 && sampling != Sampling::all)
     reject(algorithm, setting, share, "0 with sampled batches");

@@ -19,11 +19,8 @@ struct VarianceReduced {
   OutputRule output;
 };
 
-Outcome variance_reduced_descent(Curator& curator,
-                                 Stream& stream,
-                                 Observer& observer,
-                                 const VarianceReduced& p,
-                                 const SpiderOracleParameters& oracle,
+Outcome variance_reduced_descent(Curator& curator, Stream& stream, Observer& observer,
+                                 const VarianceReduced& p, const SpiderOracleParameters& oracle,
                                  const EstimateStep& step);
 
 /// Ratios of deviation to sensitivity that cost together what `common` costs for all queries, of
@@ -34,9 +31,7 @@ struct SplitNoise {
 SplitNoise split_noise(double common, double refresh_share, Index refreshes, Index increments);
 
 /// Refuses a share with sampled batches, whose charges are not in proportion to 1/s².
-void check_share(const std::string& algorithm,
-                 std::string_view setting,
-                 double share,
+void check_share(const std::string& algorithm, std::string_view setting, double share,
                  Sampling sampling);
 
 }  // namespace dpsosp::baselines

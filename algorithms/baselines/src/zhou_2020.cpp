@@ -72,27 +72,20 @@ Outcome Zhou2020::run(Curator& curator, Stream stream, Observer& observer) const
   });
 }
 
-Scheduled Zhou2020::schedule(Schedule kind,
-                             const PublicFacts& facts,
-                             const PrivacyBudget& budget,
+Scheduled Zhou2020::schedule(Schedule kind, const PublicFacts& facts, const PrivacyBudget& budget,
                              Calibrator calibrator) {
   refuse_shared_dual(card(), facts);
   const ProblemNumbers q = numbers_of(facts, false);
   const double R = planned_zcdp(budget, calibrator);
   full_batch(
-      q,
-      count_of(card().key,
-               "steps",
-               kind == Schedule::paper ? q.n * std::sqrt(R / q.d) / q.G : balanced_steps(q, R)));
+      q, count_of(card().key, "steps",
+                  kind == Schedule::paper ? q.n * std::sqrt(R / q.d) / q.G : balanced_steps(q, R)));
   parameters.output = OutputRule::uniform;
   Scheduled s{.rule = calibrate(facts, budget, calibrator), .note = {}};
   const double deviation = parameters.deviation(facts.records);
   if (rule_ == Rule::sgd) {
     s.utility = Utility::proved;
-    s.alpha = descent_bound(q.B,
-                            q.M,
-                            parameters.step_size,
-                            static_cast<double>(parameters.steps),
+    s.alpha = descent_bound(q.B, q.M, parameters.step_size, static_cast<double>(parameters.steps),
                             q.d * deviation * deviation);
     if (parameters.population) {
       s.alpha = q.G * zhou_2020_population_bound(q.n, q.d, budget.epsilon);
@@ -123,9 +116,7 @@ Fields Zhou2020::fields() {
     f.push_back(
         field("first_decay", p.first_decay, range::unit_without_1, "beta1; 0 = no momentum"));
   f.push_back(field("second_decay", p.second_decay, range::unit_without_1, "beta2; 0 = no memory"));
-  f.push_back(field("damping",
-                    p.damping,
-                    range::positive,
+  f.push_back(field("damping", p.damping, range::positive,
                     "nu, added to the root of the second moment; unit of the gradient"));
   return f;
 }

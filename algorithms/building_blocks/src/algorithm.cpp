@@ -37,8 +37,7 @@ void require_dual(const AlgorithmCard& card, const PublicFacts& facts) {
     throw InputError(
         fmt::format("{}: problem {} has no dual; choose a minimax problem such as "
                     "matrix-sensing or cosine-minimax",
-                    card.key,
-                    facts.name));
+                    card.key, facts.name));
 }
 
 void refuse_shared_dual(const AlgorithmCard& card, const PublicFacts& facts) {
@@ -46,8 +45,7 @@ void refuse_shared_dual(const AlgorithmCard& card, const PublicFacts& facts) {
     throw InputError(
         fmt::format("{}: the dual of {} is shared, so no record has a gradient of the "
                     "value function; choose a minimisation problem or matrix-sensing",
-                    card.key,
-                    facts.name));
+                    card.key, facts.name));
 }
 
 }  // namespace dpsosp

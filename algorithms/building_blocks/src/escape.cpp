@@ -75,14 +75,13 @@ class HessianPower final : public Escape {
     return adaptive_batch(p_.hessian_batch_rate, move);
   }
   void refresh(const Vector& x) override {
-    hessian_.refresh(
-        Point(x), curator_.draw(BatchPolicy::fresh(p_.hessian_batch)), p_.hessian_clip);
+    hessian_.refresh(Point(x), curator_.draw(BatchPolicy::fresh(p_.hessian_batch)),
+                     p_.hessian_clip);
     count_ = 0;
   }
   void increment(const Vector& x, const Vector& x_prev) override {
     const double move = (x - x_prev).norm();
-    hessian_.add(Point(x),
-                 Point(x_prev),
+    hessian_.add(Point(x), Point(x_prev),
                  curator_.draw(BatchPolicy::fresh(increment_records(move))),
                  std::min(p_.hessian_lipschitz * move, 2.0 * p_.hessian_clip));
   }
@@ -150,11 +149,9 @@ std::unique_ptr<Escape> make_escape(const EscapeParameters& parameters, Curator&
 
 void EscapeParameters::add_isotropic_fields(Fields& fields) {
   using namespace range;
-  fields.push_back(field(
-      "escape_threshold", threshold, not_negative, "escape when |g| is no larger; 0 = never"));
-  fields.push_back(field("kick_deviation",
-                         kick_deviation,
-                         not_negative,
+  fields.push_back(field("escape_threshold", threshold, not_negative,
+                         "escape when |g| is no larger; 0 = never"));
+  fields.push_back(field("kick_deviation", kick_deviation, not_negative,
                          "std of the kick per coordinate; 0 = no kick"));
   fields.push_back(field("escape_steps", steps, positive, "Gamma"));
   fields.push_back(field("carry_kick", carry_kick, "the kick stays in the estimate"));
@@ -164,25 +161,17 @@ void EscapeParameters::add_isotropic_fields(Fields& fields) {
 
 void EscapeParameters::add_hessian_fields(Fields& fields) {
   using namespace range;
-  fields.push_back(field("escapes_per_refresh",
-                         escapes_per_refresh,
-                         positive,
+  fields.push_back(field("escapes_per_refresh", escapes_per_refresh, positive,
                          "tau: escapes that one refresh serves"));
-  fields.push_back(field("escape_deviation",
-                         deviation,
-                         positive,
+  fields.push_back(field("escape_deviation", deviation, positive,
                          "sigma_t: noise of a Hessian product per coordinate"));
   fields.push_back(
       field("hessian_clip", hessian_clip, positive, "M: per-record bound of Hessians"));
-  fields.push_back(field("hessian_lipschitz",
-                         hessian_lipschitz,
-                         positive,
+  fields.push_back(field("hessian_lipschitz", hessian_lipschitz, positive,
                          "rho: per-record bound of Hessian differences / move"));
   fields.push_back(
       field("hessian_batch", hessian_batch, positive, "b_O3: records in a Hessian refresh"));
-  fields.push_back(field("hessian_batch_rate",
-                         hessian_batch_rate,
-                         positive,
+  fields.push_back(field("hessian_batch_rate", hessian_batch_rate, positive,
                          "records in a Hessian difference / move"));
   fields.push_back(
       field("hessian_mode", hessian_mode, "a d x d sum, or products of all groups when asked"));
@@ -191,9 +180,7 @@ void EscapeParameters::add_hessian_fields(Fields& fields) {
 
 void EscapeParameters::check(std::string_view owner, Index records) const {
   if (kind == EscapeKind::hessian_power && hessian_batch > records)
-    reject(owner,
-           "hessian_batch",
-           static_cast<double>(hessian_batch),
+    reject(owner, "hessian_batch", static_cast<double>(hessian_batch),
            fmt::format("in [1, records] with records = {}", records));
 }
 

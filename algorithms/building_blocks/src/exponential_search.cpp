@@ -29,19 +29,14 @@ void ExponentialSearch::check(std::string_view owner, const PublicFacts& facts) 
   if (candidates == CandidateSet::product) {
     if (!facts.separable || set(facts).kind != Domain::Kind::box)
       reject(
-          owner,
-          "candidates",
-          "product",
+          owner, "candidates", "product",
           fmt::format("net: the loss of {} is no sum over like coordinates on a box", facts.name));
     return;
   }
   const double log_most = std::log(static_cast<double>(largest_net));
   if (log_size(facts) > log_most * (1 + 1e-12))
-    reject(owner,
-           "net_radius",
-           net_radius,
-           fmt::format("a net of at most largest_net = {} points, here exp({:.4g})",
-                       largest_net,
+    reject(owner, "net_radius", net_radius,
+           fmt::format("a net of at most largest_net = {} points, here exp({:.4g})", largest_net,
                        log_size(facts)));
 }
 
@@ -117,8 +112,7 @@ void refuse_any_dual(const AlgorithmCard& card, const PublicFacts& facts) {
     throw InputError(
         fmt::format("{}: {} has a dual, and its records answer no losses; choose a "
                     "minimisation problem",
-                    card.key,
-                    facts.name));
+                    card.key, facts.name));
 }
 
 }  // namespace dpsosp

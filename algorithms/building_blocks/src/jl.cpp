@@ -37,9 +37,7 @@ double jl_rank_dimension(double rank, double n, double delta, double rank_factor
   return std::ceil(rank_factor * rank * std::log(2.0 * n / delta));
 }
 
-Index jl_free_dimension(const std::function<double(double)>& bound,
-                        double slack,
-                        Index low,
+Index jl_free_dimension(const std::function<double(double)>& bound, double slack, Index low,
                         Index high) {
   const auto value = [&](Index j) {
     const auto k = static_cast<double>(j);
@@ -80,9 +78,7 @@ Outcome JlMethod::run(Curator& curator, Stream stream, Observer& observer) const
   return outcome;
 }
 
-Scheduled JlMethod::schedule(Schedule kind,
-                             const PublicFacts& facts,
-                             const PrivacyBudget& budget,
+Scheduled JlMethod::schedule(Schedule kind, const PublicFacts& facts, const PrivacyBudget& budget,
                              Calibrator calibrator) {
   refuse_shared_dual(card(), facts);
   dpsosp::check(budget);
@@ -93,9 +89,7 @@ Scheduled JlMethod::schedule(Schedule kind,
   const double n = static_cast<double>(facts.records);
   const double slack = jl.free_factor * one.constants[constant::lipschitz];
   const auto least = static_cast<Index>(std::ceil(std::log(2.0 * n / budget.delta)));
-  Index k = jl_free_dimension([&](double j) { return base_bound(one, budget, j); },
-                              slack,
-                              least,
+  Index k = jl_free_dimension([&](double j) { return base_bound(one, budget, j); }, slack, least,
                               std::max(least, facts.dimension));
   bool by_rank = false;
   if (jl.rank > 0) {
@@ -123,16 +117,12 @@ Scheduled JlMethod::schedule(Schedule kind,
 Fields JlMethod::fields() {
   using namespace range;
   Fields fields{
-      field("projected_dimension",
-            jl.projected_dimension,
-            not_negative,
+      field("projected_dimension", jl.projected_dimension, not_negative,
             "k of the projection; 0 = no projection"),
       field("cap", jl.cap, positive, "longest projected feature, in units of the feature bound"),
       field("rank", jl.rank, not_negative, "r: public rank of the features; 0 = unknown"),
       field("rank_rule", jl.rank_rule, "k of the rank branch: c_ose r ln(2n/delta), or c_ose r"),
-      field("rank_factor",
-            jl.rank_factor,
-            not_negative,
+      field("rank_factor", jl.rank_factor, not_negative,
             "c_ose of the rank branch of k; 0 = 1, or 8 under the paper schedule"),
       field("free_factor", jl.free_factor, positive, "c_jl of the free branch of k")};
   for (Field& f : base_->fields()) fields.push_back(std::move(f));
@@ -154,9 +144,7 @@ void JlMethod::check_settings(const PublicFacts& facts) const {
   refuse_shared_dual(card(), facts);
   if (static_cast<double>(jl.projected_dimension) * static_cast<double>(facts.dimension) >
       most_entries)
-    reject(key,
-           "projected_dimension",
-           static_cast<double>(jl.projected_dimension),
+    reject(key, "projected_dimension", static_cast<double>(jl.projected_dimension),
            fmt::format("at most {:.0f}: the map is stored",
                        most_entries / static_cast<double>(facts.dimension)));
   try {

@@ -5,21 +5,15 @@
 
 namespace dpsosp {
 
-LeastEigenpair noisy_power_method(Curator& curator,
-                                  const BatchPolicy& policy,
-                                  ConstVectorRef x,
-                                  const PowerMethod& method,
-                                  Stream& stream) {
+LeastEigenpair noisy_power_method(Curator& curator, const BatchPolicy& policy, ConstVectorRef x,
+                                  const PowerMethod& method, Stream& stream) {
   Vector v(x.size()), y(x.size());
   stream.fill_normal(1.0, v);
   v.normalize();
   double value = 0.0;
   for (Index t = 1; t <= method.products; ++t) {
-    curator.hessian_product(Point(x),
-                            v,
-                            curator.draw(policy),
-                            {method.hessian_limit, Noise::sensitivity_ratio(method.noise)},
-                            y);
+    curator.hessian_product(Point(x), v, curator.draw(policy),
+                            {method.hessian_limit, Noise::sensitivity_ratio(method.noise)}, y);
     value = v.dot(y);  // the last one is the Rayleigh quotient of the direction
     if (t == method.products) break;
     const Vector before = v;

@@ -63,9 +63,7 @@ std::vector<PlannedQuery> of_one_record(std::vector<PlannedQuery> plan) {
 }
 
 /// One noise for all queries of the plan that schedule and settings have come to.
-void set_noise(Algorithm& algorithm,
-               const Preparation& how,
-               const PublicFacts& facts,
+void set_noise(Algorithm& algorithm, const Preparation& how, const PublicFacts& facts,
                FilterRule& rule) {
   const auto plan = algorithm.plan(facts);
   if (how.noise == NoiseRule::calibrated) {
@@ -78,11 +76,9 @@ void set_noise(Algorithm& algorithm,
             fmt::format("{}: its selection leaves no budget for the queries that are "
                         "planned; give it less",
                         algorithm.card().key));
-      noise.sensitivity_ratio = noise_within(charged,
-                                             facts.records,
-                                             noise.rule,
-                                             share * (1.0 - 1e-11) * noise.rule.capacity,
-                                             noise.sensitivity_ratio);
+      noise.sensitivity_ratio =
+          noise_within(charged, facts.records, noise.rule,
+                       share * (1.0 - 1e-11) * noise.rule.capacity, noise.sensitivity_ratio);
     }
     algorithm.set_common_noise(noise.sensitivity_ratio);
     rule = noise.rule;
@@ -103,9 +99,7 @@ void apply_settings(Algorithm& algorithm, const std::map<std::string, std::strin
   for (const auto& [key, text] : settings) set_field(fields, algorithm.card().key, key, text);
 }
 
-void check_noise_rule(Algorithm& algorithm,
-                      Schedule schedule,
-                      NoiseRule noise,
+void check_noise_rule(Algorithm& algorithm, Schedule schedule, NoiseRule noise,
                       const std::map<std::string, std::string>& settings) {
   const std::string& key = algorithm.card().key;
   if (schedule == Schedule::none && noise == NoiseRule::schedule)
@@ -119,11 +113,8 @@ void check_noise_rule(Algorithm& algorithm,
   for (const auto& [name, text] : settings)
     if (ruled.at(name) != given.at(name))
       throw InputError(
-          fmt::format("{}: {} = {} with noise = {}, which sets it; leave out one of them",
-                      key,
-                      name,
-                      text,
-                      word_of(noise)));
+          fmt::format("{}: {} = {} with noise = {}, which sets it; leave out one of them", key,
+                      name, text, word_of(noise)));
 }
 
 Scheduled prepare(Algorithm& algorithm, const Preparation& how, const PublicFacts& facts) {
@@ -141,9 +132,7 @@ Scheduled prepare(Algorithm& algorithm, const Preparation& how, const PublicFact
     throw InputError(
         fmt::format("{}: problem {} states no `{}`; choose a problem that does, or set the "
                     "parameters by hand, with schedule = none and noise = calibrated",
-                    algorithm.card().key,
-                    facts.name,
-                    missing.name()));
+                    algorithm.card().key, facts.name, missing.name()));
   }
 }
 

@@ -43,16 +43,12 @@ void mark_vacuous(Scheduled& scheduled, double trivial_bound, std::string_view b
   if (scheduled.alpha < trivial_bound) return;
   scheduled.utility = Utility::vacuous;
   scheduled.note = fmt::format("vacuous here: alpha = {:.4g} is no smaller than the {} {:.4g}{}{}",
-                               scheduled.alpha,
-                               bound_name,
-                               trivial_bound,
-                               scheduled.note.empty() ? "" : "; ",
-                               scheduled.note);
+                               scheduled.alpha, bound_name, trivial_bound,
+                               scheduled.note.empty() ? "" : "; ", scheduled.note);
 }
 
 Field output_field(OutputRule& value) {
-  return field("output",
-               value,
+  return field("output", value,
                "which visited point is returned; min_estimate: the shortest released estimate");
 }
 

@@ -46,8 +46,7 @@ double SelectionParameters::leaves(const FilterRule& rule) const {
 
 void SelectionParameters::add_fields(Fields& fields, std::string_view share_meaning) {
   using namespace range;
-  fields.push_back(field("selection_form",
-                         form,
+  fields.push_back(field("selection_form", form,
                          "one scaled scalar, two thresholds, or Laplace noise for every question"));
   fields.push_back(
       field("selection_share", share, unit_without_1, std::string(share_meaning) + "; 0 = none"));
@@ -65,16 +64,13 @@ bool selection_fits(const PublicFacts& facts, Calibrator calibrator) {
          facts.dimension <= StationarityTest::largest_dimension;
 }
 
-std::optional<Vector> select_stationary(Curator& curator,
-                                        std::span<const Vector> candidates,
-                                        const SelectionParameters& p,
-                                        double gradient_limit,
+std::optional<Vector> select_stationary(Curator& curator, std::span<const Vector> candidates,
+                                        const SelectionParameters& p, double gradient_limit,
                                         double hessian_limit) {
   if (!curator.answers_second_order()) return {};
   const double rho = curator.facts().constants[constant::hessian_lipschitz];
   try {
-    StationarityTest test(curator,
-                          curator.draw(BatchPolicy::all()),
+    StationarityTest test(curator, curator.draw(BatchPolicy::all()),
                           {.epsilon = p.epsilon,
                            .gradient_scale = p.alpha,
                            .curvature_scale = std::sqrt(rho * p.alpha),
@@ -108,16 +104,13 @@ void keep_selected(Outcome& outcome, const std::optional<Vector>& chosen) {
 }
 
 /// ‖∇F(x)‖ by one query, its noise's part d s² of the square taken off.
-double estimated_gradient_norm(Curator& curator,
-                               const Vector& x,
-                               double gradient_limit,
+double estimated_gradient_norm(Curator& curator, const Vector& x, double gradient_limit,
                                double noise) {
   const BatchPolicy policy = BatchPolicy::all();
   const GradientQuery query{gradient_limit, Noise::sensitivity_ratio(noise), Block::x};
-  const double deviation =
-      plan_gaussian(
-          policy, BatchUse::one_query, curator.facts().records, gradient_limit, query.noise)
-          .standard_deviation;
+  const double deviation = plan_gaussian(policy, BatchUse::one_query, curator.facts().records,
+                                         gradient_limit, query.noise)
+                               .standard_deviation;
   Vector g(x.size());
   curator.gradient(Point(x), curator.draw(policy), query, g);
   const double of_noise = static_cast<double>(x.size()) * deviation * deviation;
@@ -126,11 +119,8 @@ double estimated_gradient_norm(Curator& curator,
 
 }  // namespace
 
-void select_output(Outcome& outcome,
-                   Curator& curator,
-                   const Candidates& candidates,
-                   const SelectionParameters& parameters,
-                   double gradient_limit,
+void select_output(Outcome& outcome, Curator& curator, const Candidates& candidates,
+                   const SelectionParameters& parameters, double gradient_limit,
                    double hessian_limit) {
   if (outcome.status == Status::not_finite) return;
   const std::vector<Vector> points = points_to_ask(outcome, candidates);
@@ -142,12 +132,8 @@ Index power_selection_queries(Index candidates, Index products) {
   return (candidates + 2) * (products + 1);
 }
 
-void select_by_power(Outcome& outcome,
-                     Curator& curator,
-                     const Candidates& candidates,
-                     const SelectionParameters& p,
-                     const PowerMethod& method,
-                     double gradient_limit,
+void select_by_power(Outcome& outcome, Curator& curator, const Candidates& candidates,
+                     const SelectionParameters& p, const PowerMethod& method, double gradient_limit,
                      Stream stream) {
   if (outcome.status == Status::not_finite || !curator.answers_second_order()) return;
   const double rho = curator.facts().constants[constant::hessian_lipschitz];

@@ -81,10 +81,7 @@ class Estimate {
 
 // The loop of ganesh-2023, Algorithm 1 and of liu-talwar-2025, Algorithm 3. G and L before a number
 // say whose line it is; the listings of our notes (2.1 and 2.4) have the repairs.
-Outcome run_spider(const SpiderParameters& p,
-                   Curator& curator,
-                   Stream& stream,
-                   Observer& observer,
+Outcome run_spider(const SpiderParameters& p, Curator& curator, Stream& stream, Observer& observer,
                    Candidates* candidates) {
   Vector x = curator.facts().initial_point;  // x_t
   Vector x_prev = x;

@@ -26,12 +26,10 @@ BatchPolicy batch_policy(Sampling sampling, Index size, Index records) {
   return BatchPolicy::poisson(static_cast<double>(size) / static_cast<double>(records));
 }
 
-void require_batch(
-    std::string_view owner, std::string_view name, Sampling sampling, Index size, Index records) {
+void require_batch(std::string_view owner, std::string_view name, Sampling sampling, Index size,
+                   Index records) {
   if (sampling != Sampling::all && !(size >= 1 && size <= records))
-    reject(owner,
-           name,
-           static_cast<double>(size),
+    reject(owner, name, static_cast<double>(size),
            fmt::format("in [1, records] with records = {}", records));
 }
 
@@ -42,9 +40,7 @@ Index adaptive_batch(double rate, double move) {
 Field sampling_field(Sampling& value) { return field("sampling", value, "how batches are drawn"); }
 
 Field noise_field(std::string name, double& value, const std::string& meaning) {
-  return field(std::move(name),
-               value,
-               range::not_negative,
+  return field(std::move(name), value, range::not_negative,
                meaning + "; 0 = no noise, unsound curator only");
 }
 
@@ -57,8 +53,7 @@ void SpiderOracleParameters::add_fields(Fields& fields) {
   fields.push_back(
       field("clip_refresh", clip_refresh, positive, "C_v: per-record clip of gradients"));
   fields.push_back(
-      field("increment_clip",
-            increment_clip,
+      field("increment_clip", increment_clip,
             "clip differences at C_u, at C_u times the move, or that and at most 2 C_v"));
   fields.push_back(
       field("clip_increment", clip_increment, positive, "C_u: per-record clip of differences"));
@@ -91,24 +86,19 @@ double SpiderOracleParameters::increment_limit(const Point& point, const Point& 
   return increment_clip == IncrementClip::capped ? std::min(limit, 2.0 * clip_refresh) : limit;
 }
 
-void SpiderOracleParameters::refresh(Curator& curator,
-                                     const Point& point,
-                                     Block block,
+void SpiderOracleParameters::refresh(Curator& curator, const Point& point, Block block,
                                      VectorRef out) const {
   const Batch batch = curator.draw(refresh_policy(curator.facts().records));
   curator.gradient(
-      point,
-      batch,
+      point, batch,
       {.limit = clip_refresh, .noise = Noise::sensitivity_ratio(refresh_noise), .block = block},
       out);
 }
 
-void SpiderOracleParameters::increment(
-    Curator& curator, const Point& point, const Point& previous, Block block, VectorRef out) const {
+void SpiderOracleParameters::increment(Curator& curator, const Point& point, const Point& previous,
+                                       Block block, VectorRef out) const {
   const Batch batch = curator.draw(increment_policy(curator.facts().records));
-  curator.gradient_difference(point,
-                              previous,
-                              batch,
+  curator.gradient_difference(point, previous, batch,
                               {.limit = increment_limit(point, previous),
                                .noise = Noise::sensitivity_ratio(increment_noise),
                                .block = block},

@@ -16,9 +16,7 @@ void add_stage_fields(Fields& fields, std::string_view prefix, Algorithm& stage)
   }
 }
 
-void check_stage(std::string_view owner,
-                 std::string_view prefix,
-                 const Algorithm& stage,
+void check_stage(std::string_view owner, std::string_view prefix, const Algorithm& stage,
                  const PublicFacts& facts) {
   try {
     stage.check(facts);
@@ -35,12 +33,8 @@ void add_stage_counts(Outcome& whole, std::string_view prefix, const Outcome& st
     whole.counts[fmt::format("{}.{}", prefix, name)] = count;
 }
 
-void run_last_stage(Outcome& whole,
-                    std::string_view prefix,
-                    const Algorithm& stage,
-                    Curator& curator,
-                    const ChildSpec& spec,
-                    Stream stream,
+void run_last_stage(Outcome& whole, std::string_view prefix, const Algorithm& stage,
+                    Curator& curator, const ChildSpec& spec, Stream stream,
                     Observer& observer) try {
   Curator rest = curator.child(spec);
   LaterStage later(observer, whole.steps);

@@ -40,10 +40,8 @@ Fields DiscreteExponential::fields() {
 
 void DiscreteExponential::set_variant(Variant) {}
 
-Scheduled DiscreteExponential::schedule(Schedule kind,
-                                        const PublicFacts& facts,
-                                        const PrivacyBudget& budget,
-                                        Calibrator calibrator) {
+Scheduled DiscreteExponential::schedule(Schedule kind, const PublicFacts& facts,
+                                        const PrivacyBudget& budget, Calibrator calibrator) {
   refuse_any_dual(card(), facts);
   const double n = static_cast<double>(facts.records), d = static_cast<double>(facts.dimension);
   const double G = facts.constants[constant::lipschitz], D = search.diameter(facts);

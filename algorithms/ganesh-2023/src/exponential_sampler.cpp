@@ -29,13 +29,8 @@ double lambert_w(double x) {
 
 }  // namespace
 
-double inverse_temperature_of(BetaMode mode,
-                              double n,
-                              double d,
-                              double G,
-                              double D,
-                              const PrivacyBudget& budget,
-                              double largest_exponent) {
+double inverse_temperature_of(BetaMode mode, double n, double d, double G, double D,
+                              const PrivacyBudget& budget, double largest_exponent) {
   const double epsilon = budget.epsilon, log_delta = -std::log(budget.delta);
   const double pure = epsilon * n / (2.0 * G * D);
   switch (mode) {
@@ -61,8 +56,8 @@ double sobolev_constant(double inverse_temperature, double regularizer, double G
   return std::exp(inverse_temperature * G * D) / (inverse_temperature * regularizer);
 }
 
-double theorem_5_1_epsilon(
-    double inverse_temperature, double sobolev, double G, double n, double delta) {
+double theorem_5_1_epsilon(double inverse_temperature, double sobolev, double G, double n,
+                           double delta) {
   return 2.0 * inverse_temperature * G / n * std::sqrt(sobolev) *
          std::sqrt(1.0 - 2.0 * std::log(delta));
 }
@@ -71,12 +66,8 @@ double sobolev_zcdp(double inverse_temperature, double sobolev, double G, double
   return 2.0 * sobolev * std::pow(inverse_temperature * G / n, 2);
 }
 
-SamplerSteps sampler_steps(double inverse_temperature,
-                           double regularizer,
-                           double G,
-                           double D,
-                           double error,
-                           double step_constant) {
+SamplerSteps sampler_steps(double inverse_temperature, double regularizer, double G, double D,
+                           double error, double step_constant) {
   const double slope = inverse_temperature * G;
   double rounds = 1.0, step = 0.0;
   for (int k = 0; k < 100; ++k) {
@@ -128,18 +119,14 @@ Fields ExponentialSampler::fields() {
       field("steps", p.steps, positive, "T, rounds of alternating methods"),
       field("sampling_error", p.sampling_error, positive, "delta_s, of alternating methods"),
       field("step_constant", p.step_constant, positive, "c_h"),
-      field("largest_exponent",
-            p.largest_exponent,
-            positive,
+      field("largest_exponent", p.largest_exponent, positive,
             "most beta G D of beta_mode = compute")};
 }
 
 void ExponentialSampler::set_variant(Variant) {}
 
-Scheduled ExponentialSampler::schedule(Schedule kind,
-                                       const PublicFacts& facts,
-                                       const PrivacyBudget& budget,
-                                       Calibrator calibrator) {
+Scheduled ExponentialSampler::schedule(Schedule kind, const PublicFacts& facts,
+                                       const PrivacyBudget& budget, Calibrator calibrator) {
   ExponentialSamplerParameters& p = parameters;
   refuse_any_dual(card(), facts);
   const double n = static_cast<double>(facts.records), d = static_cast<double>(facts.dimension);
@@ -165,8 +152,8 @@ Scheduled ExponentialSampler::schedule(Schedule kind,
               .utility = Utility::repaired};
   if (alternates) {
     p.sampling_error = s.rule.delta_extra;
-    const SamplerSteps steps = sampler_steps(
-        p.inverse_temperature, p.regularizer, G, D, p.sampling_error, p.step_constant);
+    const SamplerSteps steps = sampler_steps(p.inverse_temperature, p.regularizer, G, D,
+                                             p.sampling_error, p.step_constant);
     p.sampler_step = steps.step;
     p.steps = count_of(card().key, "rounds", steps.rounds);
   } else {
@@ -180,8 +167,7 @@ Scheduled ExponentialSampler::schedule(Schedule kind,
     s.add_note(fmt::format(
         "Theorem 5.1 with C_LSI = {:.4g} would print epsilon = {:.4g}; no proof bounds the "
         "stochastic method's error: privacy is conditional",
-        sobolev,
-        theorem_5_1_epsilon(p.inverse_temperature, sobolev, G, n, budget.delta)));
+        sobolev, theorem_5_1_epsilon(p.inverse_temperature, sobolev, G, n, budget.delta)));
   }
   mark_vacuous(s, G * D, "range G D of a loss");
   return s;
@@ -208,12 +194,9 @@ void ExponentialSampler::check_settings(const PublicFacts& facts) const {
   const double D = spec(facts).domain.diameter(facts.dimension);
   if (p.method != GibbsMethod::stochastic &&
       !(p.inverse_temperature * p.lipschitz * D <= largest_exact_exponent))
-    reject(key,
-           "inverse_temperature",
-           p.inverse_temperature,
+    reject(key, "inverse_temperature", p.inverse_temperature,
            fmt::format("at most {:.6g} for exact draws: beta G D <= {}",
-                       largest_exact_exponent / (p.lipschitz * D),
-                       largest_exact_exponent));
+                       largest_exact_exponent / (p.lipschitz * D), largest_exact_exponent));
 }
 
 Outcome ExponentialSampler::run(Curator& curator, Stream, Observer& observer) const {

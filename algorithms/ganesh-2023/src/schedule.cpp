@@ -23,9 +23,7 @@ Index escape_length(double d, double M, double rho, double alpha, double theta) 
   return to_index(std::log(2.0 * M * d / (theta * curvature)) / std::log1p(curvature / (2.0 * M)));
 }
 
-PracticalNumbers practical_empirical(const ProblemNumbers& f,
-                                     double oracle_budget,
-                                     bool fresh,
+PracticalNumbers practical_empirical(const ProblemNumbers& f, double oracle_budget, bool fresh,
                                      const PracticalKnobs& k) {
   const auto& [n, d, G, M, rho, B] = f;
   // O1 and O2 have φ/4 each (ganesh-2023 notes, 3.2).
@@ -54,13 +52,8 @@ PracticalNumbers practical_empirical(const ProblemNumbers& f,
   }));
 }
 
-PracticalNumbers population_at(const ProblemNumbers& f,
-                               double records,
-                               double budget,
-                               double alpha,
-                               double kappa,
-                               bool fresh,
-                               const PracticalKnobs& k) {
+PracticalNumbers population_at(const ProblemNumbers& f, double records, double budget, double alpha,
+                               double kappa, bool fresh, const PracticalKnobs& k) {
   PracticalNumbers s{};
   s.alpha = alpha;
   s.drift_threshold = kappa;
@@ -85,8 +78,8 @@ double population_error(const ProblemNumbers& f, const PracticalNumbers& s) {
                    f.G * f.G / s.refresh_batch + s.drift_threshold * f.M * f.M / s.increment_batch);
 }
 
-PracticalNumbers practical_population(
-    const ProblemNumbers& f, double records, double budget, bool fresh, const PracticalKnobs& k) {
+PracticalNumbers practical_population(const ProblemNumbers& f, double records, double budget,
+                                      bool fresh, const PracticalKnobs& k) {
   const double unit = f.B / f.M;
   const auto best_at = [&](double alpha) {
     PracticalNumbers best{};
@@ -158,9 +151,7 @@ Theorem46 theorem_4_6(const ProblemNumbers& f, double phi, bool logarithms) {
 
 namespace {
 
-void set_practical(SpiderParameters& p,
-                   const PracticalNumbers& e,
-                   const ProblemNumbers& f,
+void set_practical(SpiderParameters& p, const PracticalNumbers& e, const ProblemNumbers& f,
                    const PracticalKnobs& k) {
   p.steps = e.steps;
   p.drift_threshold = e.drift_threshold;
@@ -173,10 +164,8 @@ void set_practical(SpiderParameters& p,
 
 }  // namespace
 
-Scheduled StochasticSpider::schedule(Schedule kind,
-                                     const PublicFacts& facts,
-                                     const PrivacyBudget& budget,
-                                     Calibrator calibrator) {
+Scheduled StochasticSpider::schedule(Schedule kind, const PublicFacts& facts,
+                                     const PrivacyBudget& budget, Calibrator calibrator) {
   SpiderParameters& p = parameters.spider;
   SelectionParameters& selection = parameters.selection;
   refuse_shared_dual(card(), facts);

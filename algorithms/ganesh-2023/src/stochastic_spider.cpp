@@ -70,8 +70,7 @@ Fields StochasticSpider::fields() {
       field("drift_threshold", p.drift_threshold, positive, "kappa"),
       field("period", p.period, positive, "steps between refreshes under refresh = period"),
       field("refresh_cap", p.refresh_cap, not_negative, "T1; 0 = none"),
-      field("escape",
-            p.escape.kind,
+      field("escape", p.escape.kind,
             {EscapeKind::isotropic_fresh, EscapeKind::isotropic_reuse, EscapeKind::none},
             "estimate of an escape step"),
   };

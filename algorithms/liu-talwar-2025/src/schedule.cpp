@@ -29,12 +29,8 @@ double batch_for(double by_sensitivity, double by_accuracy) {
 }  // namespace
 
 // liu-talwar-2025 notes, 3.2; Gaussian noise, fixed batches, quadratic drift: 3.3
-Numbers numbers_at(const ProblemNumbers& f,
-                   double phi,
-                   double alpha,
-                   double kappa,
-                   const Switches& sw,
-                   const Knobs& k) {
+Numbers numbers_at(const ProblemNumbers& f, double phi, double alpha, double kappa,
+                   const Switches& sw, const Knobs& k) {
   const double d = f.d, G = f.G, M = f.M, rho = f.rho, B = f.B;
   const bool hessian = sw.escape == EscapeKind::hessian_power;
   const bool tree = sw.noise == SpiderNoise::tree;
@@ -106,8 +102,8 @@ Numbers numbers_at(const ProblemNumbers& f,
   return s;
 }
 
-Numbers solve(
-    const ProblemNumbers& f, double phi, double records, const Switches& sw, const Knobs& k) {
+Numbers solve(const ProblemNumbers& f, double phi, double records, const Switches& sw,
+              const Knobs& k) {
   const bool paper = sw.noise == SpiderNoise::tree && sw.batch == SpiderBatch::adaptive &&
                      sw.escape == EscapeKind::hessian_power && sw.tau_mode == TauMode::repaired;
   const double kappa_unit = sw.drift_kind == DriftKind::linear ? f.G : square(f.G / f.M);
@@ -169,8 +165,7 @@ Theorem317 theorem_3_17_at(const ProblemNumbers& f, double epsilon, double alpha
 }
 
 double theorem_3_17_rate(const ProblemNumbers& f, double epsilon, const Theorem317& t) {
-  return std::max({std::sqrt(f.d) / (t.alpha * epsilon),
-                   t.drift_threshold / square(t.alpha),
+  return std::max({std::sqrt(f.d) / (t.alpha * epsilon), t.drift_threshold / square(t.alpha),
                    f.rho * t.drift_threshold / (square(f.M) * t.alpha)});
 }
 
@@ -203,10 +198,8 @@ Numbers solve_printed(const ProblemNumbers& f, double epsilon, const Knobs& k) {
   return s;
 }
 
-Scheduled AdaptiveSpider::schedule(Schedule kind,
-                                   const PublicFacts& facts,
-                                   const PrivacyBudget& budget,
-                                   Calibrator calibrator) {
+Scheduled AdaptiveSpider::schedule(Schedule kind, const PublicFacts& facts,
+                                   const PrivacyBudget& budget, Calibrator calibrator) {
   SpiderParameters& p = parameters.spider;
   SelectionParameters& selection = parameters.selection;
   check_problem(facts);
@@ -309,18 +302,14 @@ Scheduled AdaptiveSpider::schedule(Schedule kind,
     s.note = fmt::format(
         "alpha, kappa, T, Gamma, Xi and threshold as printed; the printed tau = {:.3g} is below 1 "
         "and the printed noise is not ({}, {})-DP{}",
-        t.tau,
-        budget.epsilon,
-        budget.delta,
+        t.tau, budget.epsilon, budget.delta,
         printed ? "" : ", so batches and noise are the repaired ones");
     if (t.threshold >= f.G) {
       s.utility = Utility::vacuous;
       s.note = fmt::format(
           "vacuous here: the escape threshold {:.4g} is no smaller than the gradient bound {:.4g}; "
           "{}",
-          t.threshold,
-          f.G,
-          s.note);
+          t.threshold, f.G, s.note);
     }
   }
   selection.epsilon =

@@ -69,8 +69,7 @@ Fields ExponentialWarmStart::fields() {
   Fields f;
   p.search.add_fields(f);
   f.push_back(field("smoothness", p.smoothness, range::positive, "beta"));
-  f.push_back(field("interior_minimiser",
-                    p.interior_minimiser,
+  f.push_back(field("interior_minimiser", p.interior_minimiser,
                     "the minimiser over the set is a stationary point, so a net errs by "
                     "beta rad^2/2"));
   f.push_back(field("excess_rule", p.excess_rule, "what psi bounds; laplace: a heuristic"));
@@ -93,10 +92,8 @@ double ExponentialWarmStart::excess_risk(const PublicFacts& facts) const {
   return p.search.log_size(facts) / lambda + of_net + of_failure;
 }
 
-Scheduled ExponentialWarmStart::schedule(Schedule kind,
-                                         const PublicFacts& facts,
-                                         const PrivacyBudget& budget,
-                                         Calibrator calibrator) {
+Scheduled ExponentialWarmStart::schedule(Schedule kind, const PublicFacts& facts,
+                                         const PrivacyBudget& budget, Calibrator calibrator) {
   ExponentialWarmStartParameters& p = parameters;
   refuse_any_dual(card(), facts);
   const double n = static_cast<double>(facts.records), d = static_cast<double>(facts.dimension);

@@ -59,26 +59,20 @@ Outcome PublishedExperiment::run(Curator& curator, Stream, Observer& observer) c
     const double warm_eta = p.stage == PublishedStage::warm_start ? p.warm_step_size : p.step_size;
     for (Index k = 0; k < sgd_steps(); ++k) {  // DP-SGD: lowy-2024 notes, 2.3
       observer.iterate(t, x);
-      curator.gradient(Point(x),
-                       curator.draw(poisson(p.sgd_batch, n)),
-                       {p.clip, noise(p.sgd_noise, p.sgd_deviation)},
-                       g);
+      curator.gradient(Point(x), curator.draw(poisson(p.sgd_batch, n)),
+                       {p.clip, noise(p.sgd_noise, p.sgd_deviation)}, g);
       if (!step(warm_eta)) return {x, Status::not_finite, t, {}};
     }
     for (Index k = 0; k < spider_steps(); ++k) {  // DP-SPIDER: lowy-2024 notes, 2.1
       observer.iterate(t, x);
       if (k % p.period == 0) {  // step 3
-        curator.gradient(Point(x),
-                         curator.draw(BatchPolicy::all()),
-                         {p.clip, noise(p.anchor_noise, p.anchor_deviation)},
-                         g);
+        curator.gradient(Point(x), curator.draw(BatchPolicy::all()),
+                         {p.clip, noise(p.anchor_noise, p.anchor_deviation)}, g);
       } else {  // step 4
         const double move = (x - x_prev).norm();
         const double limit = std::min(p.clip_difference * move, 2.0 * p.clip);
         curator.gradient_difference(
-            Point(x),
-            Point(x_prev),
-            curator.draw(poisson(p.difference_batch, n)),
+            Point(x), Point(x_prev), curator.draw(poisson(p.difference_batch, n)),
             {limit,
              noise(p.difference_noise, std::min(p.difference_deviation * move, p.difference_cap))},
             increment);
@@ -125,14 +119,11 @@ Fields PublishedExperiment::fields() {
       field("warm_share", p.warm_share, open_unit, "its part of epsilon"),
       field("radius", p.radius, positive, "R: every step is projected to |x| <= R"),
       field("clip", p.clip, positive, "L: per-record clip of gradients"),
-      field("clip_difference",
-            p.clip_difference,
-            positive,
+      field("clip_difference", p.clip_difference, positive,
             "beta: clip of differences over the move"),
       field("sgd_batch", p.sgd_batch, positive, "expected size of DP-SGD's Poisson batches"),
       field("difference_batch", p.difference_batch, positive, "expected size of SPIDER's batches"),
-      field("noise_form",
-            p.noise,
+      field("noise_form", p.noise,
             "noise by the accountant, or the standard deviations of the script"),
       noise_field("sgd_noise", p.sgd_noise, "DP-SGD" + accounted),
       noise_field("anchor_noise", p.anchor_noise, "anchors" + accounted),

@@ -15,9 +15,7 @@ double expected_batch(double n, double epsilon, double queries) {
 }
 
 /// The least noise ratio at which `queries` cost at most `capacity` under the rule.
-double ratio_within(const FilterRule& rule,
-                    const PlannedQuery& queries,
-                    Index records,
+double ratio_within(const FilterRule& rule, const PlannedQuery& queries, Index records,
                     double capacity) {
   const auto cost = [&](double ratio) {
     const GaussianPlan one =
@@ -39,20 +37,16 @@ ScriptSgd script_sgd(double n, double epsilon, double delta, double steps, doubl
           std::sqrt(8.0 * steps * std::log(1.0 / delta)) * L / (epsilon * n)};
 }
 
-ScriptSpider script_spider(
-    double n, double epsilon, double delta, double steps, double period, double L, double beta) {
+ScriptSpider script_spider(double n, double epsilon, double delta, double steps, double period,
+                           double L, double beta) {
   const double anchors = steps / period;
   const double unit = std::sqrt(8.0 * std::log(1.0 / delta)) / (epsilon * n);
-  return {expected_batch(n, epsilon, anchors),
-          unit * L * std::sqrt(anchors),
-          unit * beta * std::sqrt(steps - anchors),
-          2.0 * unit * L * std::sqrt(anchors)};
+  return {expected_batch(n, epsilon, anchors), unit * L * std::sqrt(anchors),
+          unit * beta * std::sqrt(steps - anchors), 2.0 * unit * L * std::sqrt(anchors)};
 }
 
-Scheduled PublishedExperiment::schedule(Schedule kind,
-                                        const PublicFacts& facts,
-                                        const PrivacyBudget& budget,
-                                        Calibrator calibrator) {
+Scheduled PublishedExperiment::schedule(Schedule kind, const PublicFacts& facts,
+                                        const PrivacyBudget& budget, Calibrator calibrator) {
   PublishedExperimentParameters& p = parameters;
   refuse_shared_dual(card(), facts);
   const double n = static_cast<double>(facts.records);
@@ -64,19 +58,15 @@ Scheduled PublishedExperiment::schedule(Schedule kind,
   const bool warm = p.stage == PublishedStage::warm_start;
   const double share = p.stage == PublishedStage::dp_sgd ? 1.0 : warm ? p.warm_share : 0.0;
   if (share > 0) {
-    const ScriptSgd sgd = script_sgd(
-        n, share * budget.epsilon, budget.delta, static_cast<double>(sgd_steps()), p.clip);
+    const ScriptSgd sgd = script_sgd(n, share * budget.epsilon, budget.delta,
+                                     static_cast<double>(sgd_steps()), p.clip);
     p.sgd_batch = sgd.batch;
     p.sgd_deviation = sgd.deviation;
   }
   if (share < 1) {
-    const ScriptSpider spider = script_spider(n,
-                                              (1 - share) * budget.epsilon,
-                                              budget.delta,
-                                              T,
-                                              static_cast<double>(p.period),
-                                              p.clip,
-                                              p.clip_difference);
+    const ScriptSpider spider =
+        script_spider(n, (1 - share) * budget.epsilon, budget.delta, T,
+                      static_cast<double>(p.period), p.clip, p.clip_difference);
     p.difference_batch = spider.batch;
     p.anchor_deviation = spider.anchor_deviation;
     p.difference_deviation = spider.difference_deviation;
@@ -91,10 +81,8 @@ Scheduled PublishedExperiment::schedule(Schedule kind,
 
 /// The capacity is divided as ε_1² : ε_2² between the two stages, so that their noises have the
 /// ratio of the script's. SPIDER's part is divided equally between its two kinds of query.
-void PublishedExperiment::account(const PublicFacts& facts,
-                                  const PrivacyBudget& budget,
-                                  Calibrator calibrator,
-                                  FilterRule& rule) {
+void PublishedExperiment::account(const PublicFacts& facts, const PrivacyBudget& budget,
+                                  Calibrator calibrator, FilterRule& rule) {
   PublishedExperimentParameters& p = parameters;
   const auto planned = plan(facts);
   rule = calibrate_common_noise(planned, facts.records, budget, calibrator).rule;

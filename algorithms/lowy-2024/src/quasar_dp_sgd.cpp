@@ -49,8 +49,8 @@ Outcome QuasarDpSgd::descend(Curator& curator, Stream& stream, Observer& observe
   for (Index t = 0; t < p.steps; ++t) {  // line 3
     observer.iterate(t, w);
     try {  // lines 4 to 6; dev: each gradient is clipped
-      curator.gradient(
-          Point(w), curator.draw(policy), {p.clip, Noise::sensitivity_ratio(p.noise)}, g);
+      curator.gradient(Point(w), curator.draw(policy), {p.clip, Noise::sensitivity_ratio(p.noise)},
+                       g);
     } catch (const Refused& refusal) {
       return {output.point(w), status_of(refusal), t, {}};
     }
@@ -83,8 +83,8 @@ double quasar_excess(double D, double L, double d, double sigma, double q, doubl
   return D * std::sqrt(L * L + d * sigma * sigma) / (q * std::sqrt(T));
 }
 
-PropositionD1 proposition_d1(
-    double n, double d, double L, double D, double q, const PrivacyBudget& budget) {
+PropositionD1 proposition_d1(double n, double d, double L, double D, double q,
+                             const PrivacyBudget& budget) {
   PropositionD1 s{};
   const double log = std::log(1.0 / budget.delta);
   const double scale = budget.epsilon * n;
@@ -97,10 +97,8 @@ PropositionD1 proposition_d1(
   return s;
 }
 
-Scheduled QuasarDpSgd::schedule(Schedule kind,
-                                const PublicFacts& facts,
-                                const PrivacyBudget& budget,
-                                Calibrator calibrator) {
+Scheduled QuasarDpSgd::schedule(Schedule kind, const PublicFacts& facts,
+                                const PrivacyBudget& budget, Calibrator calibrator) {
   QuasarDpSgdParameters& p = parameters;
   refuse_shared_dual(card(), facts);
   const double n = static_cast<double>(facts.records);
@@ -109,9 +107,7 @@ Scheduled QuasarDpSgd::schedule(Schedule kind,
   const double q = p.quasar > 0 ? p.quasar : facts.constants[constant::quasar_convexity];
   const double D = p.distance_bound > 0 ? p.distance_bound : farthest(facts);
   if (!(D > 0 && std::isfinite(D)))
-    reject(card().key,
-           "distance_bound",
-           p.distance_bound,
+    reject(card().key, "distance_bound", p.distance_bound,
            fmt::format("> 0: the domain of {} is unbounded", facts.name));
   p.clip = L;
   p.sampling = Sampling::all;
@@ -129,9 +125,8 @@ Scheduled QuasarDpSgd::schedule(Schedule kind,
     s.rule = filter_rule(budget, calibrator, {}, pure);
     const double rho = s.rule.capacity / K;
     const double unit = std::sqrt(2.0 * d / rho) / n;  // ν
-    p.steps =
-        std::min(p.most_steps,
-                 count_of(card().key, "steps", std::min(1e15, p.steps_factor / (unit * unit))));
+    p.steps = std::min(p.most_steps, count_of(card().key, "steps",
+                                              std::min(1e15, p.steps_factor / (unit * unit))));
     p.noise = noise_ratio_for(rho, static_cast<double>(p.steps));
     s.utility = Utility::proved;
   } else {
@@ -202,9 +197,7 @@ Fields QuasarDpSgd::fields() {
       field("failure", p.failure, open_unit, "zeta of boosted"),
       field("selection_epsilon", p.selection_epsilon, positive, "of the choice of boosted, pure"),
       field("printed_batch", p.printed_batch, "batch sqrt(d eps) in the paper schedule"),
-      field("distance_bound",
-            p.distance_bound,
-            not_negative,
+      field("distance_bound", p.distance_bound, not_negative,
             "D, bound of the start's distance to the minimiser; 0 = from the domain"),
       field("quasar", p.quasar, probability, "q of quasar-convexity; 0 = the problem's constant"),
       field("most_steps", p.most_steps, positive, "T_max of the practical schedule"),

@@ -25,8 +25,7 @@ Setting setting_of(const PublicFacts& facts, const PrivacyBudget& budget, double
 
 JlDpSpider::JlDpSpider() : JlMethod(std::make_unique<baselines::DpSpider>()) {}
 
-double JlDpSpider::base_bound(const PublicFacts& facts,
-                              const PrivacyBudget& budget,
+double JlDpSpider::base_bound(const PublicFacts& facts, const PrivacyBudget& budget,
                               double j) const {
   return spider_rate(setting_of(facts, budget, j));
 }
@@ -53,8 +52,8 @@ const AlgorithmCard& JlDpSpider::card() const {
 WarmGlm::WarmGlm() : JlMethod(std::make_unique<WarmQuasar>()) {}
 
 double WarmGlm::base_bound(const PublicFacts& facts, const PrivacyBudget& budget, double j) const {
-  return quasar_rate(
-      setting_of(facts, budget, j), farthest(facts), facts.constants[constant::quasar_convexity]);
+  return quasar_rate(setting_of(facts, budget, j), farthest(facts),
+                     facts.constants[constant::quasar_convexity]);
 }
 
 const AlgorithmCard& WarmGlm::card() const {
@@ -79,8 +78,7 @@ const AlgorithmCard& WarmGlm::card() const {
 
 WarmGlmExponential::WarmGlmExponential() : JlMethod(std::make_unique<WarmExponential>()) {}
 
-double WarmGlmExponential::base_bound(const PublicFacts& facts,
-                                      const PrivacyBudget& budget,
+double WarmGlmExponential::base_bound(const PublicFacts& facts, const PrivacyBudget& budget,
                                       double j) const {
   return exponential_rate(setting_of(facts, budget, j), 2.0 * farthest(facts));
 }

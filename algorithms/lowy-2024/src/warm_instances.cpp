@@ -31,9 +31,9 @@ WarmExponential::WarmExponential() : WarmStart(std::make_unique<ExponentialWarmS
 
 const AlgorithmCard& WarmExponential::card() const {
   static const AlgorithmCard card = [] {
-    AlgorithmCard c = warm_card("lowy-2024/warm-exponential",
-                                "Warm start by an exponential mechanism",
-                                "Algorithm 2, Corollary 4.3");
+    AlgorithmCard c =
+        warm_card("lowy-2024/warm-exponential", "Warm start by an exponential mechanism",
+                  "Algorithm 2, Corollary 4.3");
     c.rate = "d^(2/3)/(n eps)";
     c.empirical = Exponents{-1.0, 2.0 / 3, -1.0};
     c.operations = "losses, gradient and gradient difference";
@@ -46,9 +46,9 @@ WarmQuasar::WarmQuasar() : WarmStart(std::make_unique<QuasarDpSgd>(), false) {}
 
 const AlgorithmCard& WarmQuasar::card() const {
   static const AlgorithmCard card = [] {
-    AlgorithmCard c = warm_card("lowy-2024/warm-quasar",
-                                "Warm start by DP-SGD, quasar-convex losses",
-                                "Algorithm 2, Corollary 5.3");
+    AlgorithmCard c =
+        warm_card("lowy-2024/warm-quasar", "Warm start by DP-SGD, quasar-convex losses",
+                  "Algorithm 2, Corollary 5.3");
     c.rate = "sqrt(d)/(n eps q^(1/3))";
     c.empirical = Exponents{-1.0, 0.5, -1.0};
     return c;
@@ -65,8 +65,8 @@ double WarmKl::practical_share(const PublicFacts& facts) const {
 
 const AlgorithmCard& WarmKl::card() const {
   static const AlgorithmCard card = [] {
-    AlgorithmCard c = warm_card(
-        "lowy-2024/warm-kl", "Warm start by KL-SPIDER, KL* losses", "Algorithm 2, Corollary 6.3");
+    AlgorithmCard c = warm_card("lowy-2024/warm-kl", "Warm start by KL-SPIDER, KL* losses",
+                                "Algorithm 2, Corollary 6.3");
     c.rate = "sqrt(d)/(n eps) + (sqrt(d)/(n eps))^((k+2)/3)";
     c.empirical = Exponents{-1.0, 0.5, -1.0};
     c.utility = Utility::heuristic;

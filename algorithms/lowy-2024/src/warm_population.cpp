@@ -45,13 +45,8 @@ Metric WarmPopulation::promised() const {
                                                                 : card().metric;
 }
 
-double population_excess(double log_net,
-                         double inverse_temperature,
-                         double net_error,
-                         double L,
-                         double D,
-                         double n1,
-                         double failure) {
+double population_excess(double log_net, double inverse_temperature, double net_error, double L,
+                         double D, double n1, double failure) {
   // dev: a union bound over the net puts ln N under the root (docs/errata.md, W6)
   const double deviation = L * D * std::sqrt(2.0 * (std::log(8.0 / failure) + log_net) / n1);
   return (log_net + std::log(2.0 / failure)) / inverse_temperature + net_error + 2.0 * deviation;
@@ -91,10 +86,8 @@ Outcome WarmPopulation::run(Curator& curator, Stream stream, Observer& observer)
   return whole;  // step 4
 }
 
-Scheduled WarmPopulation::schedule(Schedule kind,
-                                   const PublicFacts& facts,
-                                   const PrivacyBudget& budget,
-                                   Calibrator calibrator) {
+Scheduled WarmPopulation::schedule(Schedule kind, const PublicFacts& facts,
+                                   const PrivacyBudget& budget, Calibrator calibrator) {
   WarmPopulationParameters& p = parameters;
   refuse_shared_dual(card(), facts);
   if (facts.records < 4)
@@ -113,13 +106,9 @@ Scheduled WarmPopulation::schedule(Schedule kind,
       first_->schedule(kind, one, {part * budget.epsilon, budget.delta}, calibrator);
   const ExponentialSearch& search = first_->parameters.search;
   const double L = facts.constants[constant::lipschitz];
-  const double psi = population_excess(search.log_size(one),
-                                       search.inverse_temperature,
-                                       L * search.net_radius,
-                                       L,
-                                       search.diameter(one),
-                                       static_cast<double>(one.records),
-                                       p.failure);
+  const double psi =
+      population_excess(search.log_size(one), search.inverse_temperature, L * search.net_radius, L,
+                        search.diameter(one), static_cast<double>(one.records), p.failure);
   p.warm_excess = psi;
   PublicFacts two = facts_of(1);
   two.constants.set(constant::suboptimality, {p.warm_excess, Origin::estimated, "warm start"});
@@ -161,8 +150,7 @@ const AlgorithmCard& WarmPopulation::card() const {
 Fields WarmPopulation::fields() {
   WarmPopulationParameters& p = parameters;
   Fields f{
-      field("finder",
-            p.finder,
+      field("finder", p.finder,
             "B: settings second.* belong to tree_spider, sosp.* to stochastic_spider, "
             "adaptive.* to adaptive_spider"),
       field("reuse", p.reuse, "both stages read all records, at half of epsilon each"),

@@ -70,10 +70,8 @@ Outcome WarmStart::run(Curator& curator, Stream stream, Observer& observer) cons
 
 double WarmStart::practical_share(const PublicFacts&) const { return 1.0 / 3; }
 
-Scheduled WarmStart::schedule_warm(Schedule kind,
-                                   const PublicFacts& facts,
-                                   const PrivacyBudget& budget,
-                                   Calibrator calibrator) {
+Scheduled WarmStart::schedule_warm(Schedule kind, const PublicFacts& facts,
+                                   const PrivacyBudget& budget, Calibrator calibrator) {
   WarmStartParameters& p = parameters;
   const bool paper = kind == Schedule::paper;
   const double x = p.share > 0 ? p.share : paper ? 0.5 : practical_share(facts);
@@ -113,9 +111,7 @@ Scheduled WarmStart::schedule_warm(Schedule kind,
   return whole;
 }
 
-Scheduled WarmStart::schedule(Schedule kind,
-                              const PublicFacts& facts,
-                              const PrivacyBudget& budget,
+Scheduled WarmStart::schedule(Schedule kind, const PublicFacts& facts, const PrivacyBudget& budget,
                               Calibrator calibrator) {
   WarmStartParameters& p = parameters;
   refuse_shared_dual(card(), facts);
@@ -127,8 +123,7 @@ Scheduled WarmStart::schedule(Schedule kind,
     return schedule_warm(kind, facts, budget, calibrator);
   p.warm = false;
   cold.add_note(fmt::format("no warm start: it would promise {:.4g}, the second stage alone {:.4g}",
-                            warm.alpha,
-                            cold.alpha));
+                            warm.alpha, cold.alpha));
   return cold;
 }
 
@@ -137,19 +132,14 @@ Metric WarmStart::promised() const { return second().card().metric; }
 Fields WarmStart::fields() {
   using namespace range;
   WarmStartParameters& p = parameters;
-  Fields f{field("finder",
-                 p.finder,
+  Fields f{field("finder", p.finder,
                  "B: settings second.* belong to dp_spider, sosp.* to stochastic_spider"),
-           field("share",
-                 p.share,
-                 unit_without_1,
+           field("share", p.share, unit_without_1,
                  "x: the first stage's part of the budget; 0 = the schedule's"),
            field("fallback", p.fallback, "the schedule runs B alone where it promises more"),
            field("warm", p.warm, "run the first stage; set by the schedule"),
            field("warm_excess", p.warm_excess, positive, "psi: suboptimality that B is told"),
-           field("first_slice",
-                 p.first_slice,
-                 probability,
+           field("first_slice", p.first_slice, probability,
                  "A's share of the capacity; 0 = charged to the pure account alone"),
            field("second_slice", p.second_slice, unit_without_0, "B's share of the capacity")};
   add_stage_fields(f, "first", *first_);

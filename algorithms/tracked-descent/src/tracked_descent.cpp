@@ -127,10 +127,7 @@ Outcome TrackedDescent::run(Curator& curator, Stream, Observer& observer) const 
     const double b = std::min(p.smoothness * (x - y).norm(), 2.0 * p.clip);  // line 4
     const double gamma = gain_at(p, t, V, u, b);                             // line 5
     try {                                                                    // line 6
-      curator.gradient_combination(gamma,
-                                   Point(x),
-                                   Point(y),
-                                   curator.draw(BatchPolicy::all()),
+      curator.gradient_combination(gamma, Point(x), Point(y), curator.draw(BatchPolicy::all()),
                                    CombinationQuery{p.clip, b, Noise::sensitivity_ratio(p.noise)},
                                    q);
     } catch (const Refused& refusal) {
@@ -171,9 +168,7 @@ void TrackedDescent::check_settings(const PublicFacts& facts) const {
 }
 
 /// T = min(4096, ⌈4/ν⌉) with ν = √(2d/R)/n. Both kinds are the same.
-Scheduled TrackedDescent::schedule(Schedule,
-                                   const PublicFacts& facts,
-                                   const PrivacyBudget& budget,
+Scheduled TrackedDescent::schedule(Schedule, const PublicFacts& facts, const PrivacyBudget& budget,
                                    Calibrator calibrator) {
   refuse_shared_dual(card(), facts);
   TrackedDescentParameters& p = parameters;
@@ -220,19 +215,15 @@ Fields TrackedDescent::fields() {
   return {
       field("steps", p.steps, positive, "T"),
       field("clip", p.clip, positive, "G: per-record clip of gradients"),
-      field("smoothness",
-            p.smoothness,
-            positive,
+      field("smoothness", p.smoothness, positive,
             "M: a difference is clipped at M times the move, at most at 2G; the step is 1/M"),
       noise_field("noise", p.noise, "std / sensitivity"),
-      field("hopeless",
-            p.hopeless,
-            positive,
+      field("hopeless", p.hopeless, positive,
             "largest nu = sqrt(2d/R)/n at which a run asks; beyond it returns its start"),
-      field(
-          "gain", p.gain, "gamma: the minimiser of the public variance, or a rule to compare with"),
-      field(
-          "period", p.period, positive, "1/gamma of a constant gain; steps to a refresh of spider"),
+      field("gain", p.gain,
+            "gamma: the minimiser of the public variance, or a rule to compare with"),
+      field("period", p.period, positive,
+            "1/gamma of a constant gain; steps to a refresh of spider"),
       field("scale", p.scale, "a signal is told from noise by coordinates, or by the whole length"),
       field("gear", p.gear, "longer steps along coordinates whose signal lasts"),
       field("output", p.output, "least_bound: of the last quarter by the released estimate")};

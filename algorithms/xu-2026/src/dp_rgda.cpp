@@ -62,8 +62,8 @@ class Queries {
   }
 
   /// v, u += noisy clipped differences between (x, y) and (xa, ya); with a local dual v alone.
-  void increment(
-      const Vector& x, const Vector& y, const Vector& xa, const Vector& ya, Vector& v, Vector& u) {
+  void increment(const Vector& x, const Vector& y, const Vector& xa, const Vector& ya, Vector& v,
+                 Vector& u) {
     const SpiderOracleParameters& o = p_.oracle;
     if (local()) {
       o.increment(curator_, Point(x), Point(xa), Block::x, joint_.head(v.size()));
@@ -77,8 +77,8 @@ class Queries {
     } else {
       const Batch batch =
           curator_.draw(o.increment_policy(curator_.facts().records), BatchUse::several_queries);
-      GradientQuery query{
-          o.increment_limit(at, from), Noise::sensitivity_ratio(o.increment_noise), Block::x};
+      GradientQuery query{o.increment_limit(at, from), Noise::sensitivity_ratio(o.increment_noise),
+                          Block::x};
       curator_.gradient_difference(at, from, batch, query, joint_.head(v.size()));
       query.block = Block::y;
       curator_.gradient_difference(at, from, batch, query, joint_.tail(u.size()));
@@ -95,8 +95,8 @@ class Queries {
 
 /// xu-2026, Algorithm 3, with its line numbers. On return (y, v, u) are those of the selected inner
 /// step.
-void inner(
-    const DpRgdaParameters& p, const Domain& dual_domain, Index t, Queries& queries, State& s) {
+void inner(const DpRgdaParameters& p, const Domain& dual_domain, Index t, Queries& queries,
+           State& s) {
   const bool refresh = t % p.period == 0;
   if (refresh) {  // l. 4 to 8
     queries.refresh(s.x, s.y, s.v, s.u);
@@ -273,15 +273,11 @@ Fields DpRgda::fields() {
       field("streams", p.streams, "two queries or one of (x, y)"),
       field("break_rule", p.break_rule, "length of the step that ends an escape"),
       field("horizon_rule", p.horizon_rule, "output at the horizon"),
-      field("objective",
-            p.objective,
+      field("objective", p.objective,
             "what a schedule plans for: full batches, or one pass over disjoint ones"),
-      field("deviation",
-            p.deviation,
-            not_negative,
+      field("deviation", p.deviation, not_negative,
             "sigma of a record's gradient, for the population schedule; 0 = the gradient bound"),
-      field("release",
-            p.release,
+      field("release", p.release,
             "noise of schedule = paper: the accountant's, or as printed, which is not private"),
   };
   p.oracle.add_fields(f);
@@ -321,14 +317,10 @@ void DpRgda::check_settings(const PublicFacts& facts) const {
   const std::string& key = card().key;
   require_dual(card(), facts);
   if (p.selection == Selection::argmin_after_start && p.inner_steps < 2)
-    reject(key,
-           "inner_steps",
-           static_cast<double>(p.inner_steps),
+    reject(key, "inner_steps", static_cast<double>(p.inner_steps),
            "at least 2, for a candidate after y_0");
   if (p.dual_release == DualRelease::local && facts.dual_kind != DualKind::per_record)
-    reject(key,
-           "dual_release",
-           "local",
+    reject(key, "dual_release", "local",
            "released: the dual of this problem is shared by its records");
   p.oracle.check(key, facts.records);
 }

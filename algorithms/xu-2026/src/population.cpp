@@ -46,8 +46,7 @@ Sizes cheapest(const PopulationNumbers& n, double alpha) {
   const double b = asks * 2.0 * slack * std::sqrt(asks * n.dimension / (2.0 * n.rho_z));
   Sizes best = one;
   for (const double q : {std::sqrt(one.refresh_batch / a),
-                         std::pow(2.0 * one.refresh_batch / b, 2.0 / 3.0),
-                         std::pow(b / a, 2)})
+                         std::pow(2.0 * one.refresh_batch / b, 2.0 / 3.0), std::pow(b / a, 2)})
     for (const double rounded : {std::floor(q), std::ceil(q)}) {
       const Sizes s = sizes_at(n, alpha, std::clamp(rounded, 1.0, one.steps));
       if (s.records < best.records) best = s;
@@ -80,10 +79,8 @@ PaperPopulation paper_population(double n, double d, double epsilon, double delt
   return s;
 }
 
-Scheduled practical_population_schedule(DpRgdaParameters& p,
-                                        const PublicFacts& facts,
-                                        const PrivacyBudget& budget,
-                                        Calibrator calibrator) {
+Scheduled practical_population_schedule(DpRgdaParameters& p, const PublicFacts& facts,
+                                        const PrivacyBudget& budget, Calibrator calibrator) {
   const Constants& c = facts.constants;
   const bool released = p.dual_release == DualRelease::released;
   const auto d1 = static_cast<double>(facts.dimension);
@@ -93,9 +90,7 @@ Scheduled practical_population_schedule(DpRgdaParameters& p,
   // Every batch is fresh, so a record answers one query, or one for each stream.
   const CalibratedNoise noise =
       calibrate_common_noise(std::vector<PlannedQuery>{{BatchPolicy::fresh(1), streams}},
-                             facts.records,
-                             budget,
-                             calibrator);
+                             facts.records, budget, calibrator);
   PopulationNumbers n{
       .records = static_cast<double>(facts.records),
       .dimension = d1 + (released ? static_cast<double>(facts.dual_dimension) : 0.0),
@@ -134,8 +129,7 @@ Scheduled practical_population_schedule(DpRgdaParameters& p,
       asks * s.period * std::pow(n.smoothness * eta, 2) / s.increment_batch);
   p.perturb_radius = std::min(eta, std::sqrt(s.alpha / rho_phi) / 8.0);
   p.escape_steps =
-      count_of(owner,
-               "escape steps",
+      count_of(owner, "escape steps",
                4.0 * L_phi / std::sqrt(rho_phi * s.alpha) * std::log(16.0 * std::sqrt(d1)));
   p.escape_mean_sq_move = std::max(eta * eta, 4.0 * std::pow(p.escape_step * nu, 2));
   Scheduled made{.rule = noise.rule, .alpha = s.alpha, .utility = Utility::heuristic};
@@ -150,10 +144,8 @@ Scheduled practical_population_schedule(DpRgdaParameters& p,
   return made;
 }
 
-Scheduled paper_population_schedule(DpRgdaParameters& p,
-                                    const PublicFacts& facts,
-                                    const PrivacyBudget& budget,
-                                    Calibrator calibrator) {
+Scheduled paper_population_schedule(DpRgdaParameters& p, const PublicFacts& facts,
+                                    const PrivacyBudget& budget, Calibrator calibrator) {
   const Constants& c = facts.constants;
   const auto records = static_cast<double>(facts.records);
   const auto d1 = static_cast<double>(facts.dimension);
@@ -193,9 +185,7 @@ Scheduled paper_population_schedule(DpRgdaParameters& p,
       p.dual_release == DualRelease::released && p.streams == Streams::separate ? 2 : 1;
   const CalibratedNoise noise =
       calibrate_common_noise(std::vector<PlannedQuery>{{BatchPolicy::fresh(1), streams}},
-                             facts.records,
-                             budget,
-                             calibrator);
+                             facts.records, budget, calibrator);
   p.oracle.refresh_noise = p.oracle.increment_noise = noise.sensitivity_ratio;
   if (p.release == Release::printed) {  // Lemma 8, over the replace-one sensitivity of a mean
     const double of_one_query = std::sqrt(std::log(1.25 / budget.delta)) / budget.epsilon;
@@ -208,8 +198,8 @@ Scheduled paper_population_schedule(DpRgdaParameters& p,
   Scheduled made{.rule = noise.rule, .alpha = s.alpha, .utility = Utility::disputed};
   if (fall < gap) {
     made.utility = Utility::vacuous;
-    made.note = fmt::format(
-        "vacuous here: T eta alpha = {:.3g} cannot lower Phi by F0 = {:.3g}; ", fall, gap);
+    made.note = fmt::format("vacuous here: T eta alpha = {:.3g} cannot lower Phi by F0 = {:.3g}; ",
+                            fall, gap);
   }
   made.note += "S1, q as in Theorem 2 (Lemma 8 prints S1 = n and q = ebar^(1/3)); noise ";
   made.note += p.release == Release::printed

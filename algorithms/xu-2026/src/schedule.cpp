@@ -23,9 +23,7 @@ double released_dimension(const DpRgdaParameters& p, const PublicFacts& facts) {
 
 /// The practical schedule: full batches, K = 1, differences clipped at L times the move, half the
 /// budget for refreshes and half for increments. \source xu-2026 notes, 3.3
-Scheduled practical(DpRgdaParameters& p,
-                    const PublicFacts& facts,
-                    const PrivacyBudget& budget,
+Scheduled practical(DpRgdaParameters& p, const PublicFacts& facts, const PrivacyBudget& budget,
                     Calibrator calibrator) {
   const Constants& c = facts.constants;
   const double n = static_cast<double>(facts.records);
@@ -91,9 +89,7 @@ Scheduled practical(DpRgdaParameters& p,
 
 /// Theorem 1 with the choices that make its escape consistent; the noise is calibrated here.
 /// \source xu-2026, Theorem 1; xu-2026, Appendix B.1; xu-2026 notes, 3.1
-Scheduled paper(DpRgdaParameters& p,
-                const PublicFacts& facts,
-                const PrivacyBudget& budget,
+Scheduled paper(DpRgdaParameters& p, const PublicFacts& facts, const PrivacyBudget& budget,
                 Calibrator calibrator) {
   const Constants& c = facts.constants;
   const double n = static_cast<double>(facts.records);
@@ -166,8 +162,8 @@ Scheduled paper(DpRgdaParameters& p,
 
 }  // namespace
 
-PaperErm paper_erm(
-    double n, double d, double epsilon, double delta, double L, double M, double F0) {
+PaperErm paper_erm(double n, double d, double epsilon, double delta, double L, double M,
+                   double F0) {
   PaperErm s{};
   s.ebar = std::sqrt(d * std::log(1.0 / delta)) / (n * epsilon);
   s.alpha = std::pow(s.ebar, 2.0 / 3.0);
@@ -180,9 +176,7 @@ PaperErm paper_erm(
   return s;
 }
 
-Scheduled DpRgda::schedule(Schedule kind,
-                           const PublicFacts& facts,
-                           const PrivacyBudget& budget,
+Scheduled DpRgda::schedule(Schedule kind, const PublicFacts& facts, const PrivacyBudget& budget,
                            Calibrator calibrator) {
   require_dual(card(), facts);
   if (facts.dual_kind == DualKind::shared) parameters.dual_release = DualRelease::released;

@@ -10,20 +10,18 @@ namespace dpsosp::smith_2027 {
 Outcome NormalisedMomentum::run(Curator& curator, Stream stream, Observer& observer) const {
   const NormalisedMomentumParameters& p = parameters;
   Vector m = Vector::Zero(curator.facts().dimension);
-  return baselines::noisy_descent(
-      curator, stream, observer, p, [&](Index, const Vector& g, Vector& x) {
-        m = p.decay * m + (1.0 - p.decay) * g;
-        const double length = m.norm();
-        if (length > 0) x -= p.step_size / length * m;
-      });
+  return baselines::noisy_descent(curator, stream, observer, p,
+                                  [&](Index, const Vector& g, Vector& x) {
+                                    m = p.decay * m + (1.0 - p.decay) * g;
+                                    const double length = m.norm();
+                                    if (length > 0) x -= p.step_size / length * m;
+                                  });
 }
 
 // The steps at which DP-GD's noise and horizon balance, and a length of move that crosses the gap
 // B at the slope G in that many steps.
-Scheduled NormalisedMomentum::schedule(Schedule,
-                                       const PublicFacts& facts,
-                                       const PrivacyBudget& budget,
-                                       Calibrator calibrator) {
+Scheduled NormalisedMomentum::schedule(Schedule, const PublicFacts& facts,
+                                       const PrivacyBudget& budget, Calibrator calibrator) {
   refuse_shared_dual(card(), facts);
   const ProblemNumbers q = numbers_of(facts, false);
   const double steps = baselines::balanced_steps(q, planned_zcdp(budget, calibrator));
@@ -37,9 +35,7 @@ Scheduled NormalisedMomentum::schedule(Schedule,
 Fields NormalisedMomentum::fields() {
   Fields f;
   parameters.add_fields(f);
-  f.push_back(field("decay",
-                    parameters.decay,
-                    range::unit_without_1,
+  f.push_back(field("decay", parameters.decay, range::unit_without_1,
                     "beta of the running mean; 0 = no momentum"));
   return f;
 }

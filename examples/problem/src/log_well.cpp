@@ -51,9 +51,7 @@ ProblemNotes LogWell::notes() const {
 }
 
 Fields LogWell::landscape_fields() {
-  return {field("half_width",
-                half_width,
-                range::at_least(1),
+  return {field("half_width", half_width, range::at_least(1),
                 "of the box on which the gradient is bounded; the wells are at 1")};
 }
 
@@ -78,17 +76,14 @@ Constants LogWell::landscape_constants(Index d) const {
                                 2 * inner / (1 + inner * inner) - inner);
   Constants made;
   made.set(constant::lipschitz,
-           proved(slope * std::sqrt(static_cast<double>(d)),
-                  "the domain",
+           proved(slope * std::sqrt(static_cast<double>(d)), "the domain",
                   "φ′(u) = u − 2u/(1+u²) has its extremes on [0, h] where φ″ = 0, at u² = √5 − 2, "
                   "and at the end h."));
   made.set(constant::smoothness,
-           proved(1.25,
-                  "everywhere",
+           proved(1.25, "everywhere",
                   "φ″ = 1 − 2(1−s)/(1+s)² with s = u² is −1 at s = 0 and at most 5/4, at s = 3."));
   made.set(constant::hessian_lipschitz,
-           proved(1.5 + std::sqrt(2.0),
-                  "everywhere",
+           proved(1.5 + std::sqrt(2.0), "everywhere",
                   "With u = tan θ, φ‴ = 4 sin 3θ cos³ θ, largest at θ = π/8."));
   return made;
 }

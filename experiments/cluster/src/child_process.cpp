@@ -88,8 +88,7 @@ ProgramAnswer ask_program(const std::vector<std::string>& words) {
   return answer;
 }
 
-int run_commands(const std::vector<std::vector<std::string>>& commands,
-                 std::size_t at_a_time,
+int run_commands(const std::vector<std::vector<std::string>>& commands, std::size_t at_a_time,
                  std::vector<std::pair<std::size_t, int>>& failed) {
   await_children();
   const sigset_t awaited = forwarded_signals();

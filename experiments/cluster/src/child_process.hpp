@@ -20,8 +20,7 @@ ProgramAnswer ask_program(const std::vector<std::string>& words);
 /// SIGINT, SIGTERM, SIGHUP and SIGUSR1 go on to those that run, and no further one is started.
 /// \param failed  is told the place of each command that does not end with 0, and its exit code
 /// \return the signal that came first, or 0
-int run_commands(const std::vector<std::vector<std::string>>& commands,
-                 std::size_t at_a_time,
+int run_commands(const std::vector<std::vector<std::string>>& commands, std::size_t at_a_time,
                  std::vector<std::pair<std::size_t, int>>& failed);
 
 }  // namespace dpsosp

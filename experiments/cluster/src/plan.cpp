@@ -56,8 +56,7 @@ fs::path new_folder(const fs::path& out) {
 [[noreturn]] void damaged_plan(const fs::path& file, std::string_view why) {
   throw InputError(fmt::format(
       "plan: {} is damaged ({}); the command that made it makes a new one of what is missing",
-      file.string(),
-      why));
+      file.string(), why));
 }
 
 }  // namespace
@@ -77,8 +76,7 @@ std::vector<std::vector<PlannedRun>> share_out(std::vector<PlannedRun> runs, std
   return shared;
 }
 
-fs::path write_plan(const fs::path& out,
-                    Plan plan,
+fs::path write_plan(const fs::path& out, Plan plan,
                     const std::vector<std::vector<PlannedRun>>& shards) {
   const Build build = provenance().build;
   plan.program_version = build.program_version;
@@ -89,8 +87,8 @@ fs::path write_plan(const fs::path& out,
     for (const PlannedRun& run : runs) {
       shard.cpu_seconds += run.cpu_seconds;
       shard.longest_seconds = std::max(shard.longest_seconds, run.cpu_seconds);
-      text += fmt::format(
-          R"({{"cpu_seconds":{:.6g},"description":{}}})", run.cpu_seconds, run.job.key().text());
+      text += fmt::format(R"({{"cpu_seconds":{:.6g},"description":{}}})", run.cpu_seconds,
+                          run.job.key().text());
       text += '\n';
     }
     shard.length = text.size() - shard.offset;
@@ -116,9 +114,7 @@ Plan read_plan(const fs::path& folder) {
   Plan plan = read_json<Plan>(index, {file.string()});
   if (plan.plan != Plan{}.plan)
     throw InputError(fmt::format("plan: {} has version {}, this program reads version {}",
-                                 file.string(),
-                                 plan.plan,
-                                 Plan{}.plan));
+                                 file.string(), plan.plan, Plan{}.plan));
   std::size_t runs = 0;
   for (const PlanShard& shard : plan.shards) runs += shard.runs;
   if (runs != plan.runs)
@@ -138,8 +134,8 @@ std::vector<fs::path> plans_in(const fs::path& out) {
 
 std::vector<PlannedRun> read_shard(const fs::path& folder, const Plan& plan, std::size_t index) {
   if (index < 1 || index > plan.shards.size())
-    throw InputError(fmt::format(
-        "plan: {} has no shard {}, expected 1 to {}", folder.string(), index, plan.shards.size()));
+    throw InputError(fmt::format("plan: {} has no shard {}, expected 1 to {}", folder.string(),
+                                 index, plan.shards.size()));
   const PlanShard& shard = plan.shards[index - 1];
   const fs::path file = runs_file(folder);
   std::ifstream in = open_file(file);
@@ -167,17 +163,13 @@ std::vector<fs::path> journals_of(const fs::path& plan, std::size_t shard) {
   return files;
 }
 
-std::unique_ptr<Journal> start_attempt(const fs::path& folder,
-                                       const Plan& plan,
-                                       std::size_t shard,
+std::unique_ptr<Journal> start_attempt(const fs::path& folder, const Plan& plan, std::size_t shard,
                                        const std::vector<PlannedRun>& runs,
-                                       const std::string& attempt,
-                                       const JournalNotice& notice) {
+                                       const std::string& attempt, const JournalNotice& notice) {
   Journal::Known known;
   for (const fs::path& file : journals_of(folder, shard))
     read_journal(
-        file,
-        {},
+        file, {},
         [&](const JournalRow& row) {
           known.insert_or_assign(std::string(row.key),
                                  from_word<RunStatus>(std::string(row.status)));
@@ -195,9 +187,7 @@ std::unique_ptr<Journal> start_attempt(const fs::path& folder,
                                                  .shards = plan.shards.size(),
                                                  .runs = runs.size(),
                                                  .found = found},
-                                   attempt,
-                                   std::move(known),
-                                   std::move(seconds));
+                                   attempt, std::move(known), std::move(seconds));
 }
 
 void require_same_program(const fs::path& folder, const Plan& plan) {
@@ -206,12 +196,8 @@ void require_same_program(const fs::path& folder, const Plan& plan) {
   throw InputError(
       fmt::format("shard: {} was planned by another binary ({}, {}; this is {}, {}), whose bits "
                   "may differ; plan what is missing with this one: dpsosp {}",
-                  folder.string(),
-                  plan.program_version,
-                  plan.binary.substr(0, 12),
-                  build.program_version,
-                  build.binary.substr(0, 12),
-                  shell_line(plan.words)));
+                  folder.string(), plan.program_version, plan.binary.substr(0, 12),
+                  build.program_version, build.binary.substr(0, 12), shell_line(plan.words)));
 }
 
 }  // namespace dpsosp

@@ -26,8 +26,7 @@ void count_each(ShardStatus& shard, const std::vector<fs::path>& journals) {
   std::unordered_map<std::string, bool> failed;
   std::size_t lines = 0;
   for (const fs::path& file : journals)
-    read_journal(file,
-                 {},
+    read_journal(file, {},
                  [&](const JournalRow& row) {
                    failed.insert_or_assign(std::string(row.key),
                                            row.status == to_string(RunStatus::failed));
@@ -85,13 +84,8 @@ void require_complete(const fs::path& folder, const PlanStatus& status) {
       throw InputError(
           fmt::format("merge: {}: shard {} of {} lacks {} of its {} runs, and all shards {} of {}; "
                       "--partial takes those that are there",
-                      folder.string(),
-                      k + 1,
-                      status.shards.size(),
-                      shard.runs - shard.done,
-                      shard.runs,
-                      status.all.runs - status.all.done,
-                      status.all.runs));
+                      folder.string(), k + 1, status.shards.size(), shard.runs - shard.done,
+                      shard.runs, status.all.runs - status.all.done, status.all.runs));
 }
 
 }  // namespace dpsosp

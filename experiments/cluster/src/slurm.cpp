@@ -66,8 +66,7 @@ std::string in_sbatch_line(const fs::path& folder, const std::string& file) {
 }
 
 /// The value of an option of sbatch; empty where it is not given.
-std::string sbatch_option(const std::vector<std::string>& words,
-                          std::string_view name,
+std::string sbatch_option(const std::vector<std::string>& words, std::string_view name,
                           char letter) {
   const std::string full = fmt::format("--{}", name), brief = fmt::format("-{}", letter);
   std::string value;
@@ -135,15 +134,12 @@ double notice(const Plan& plan, const SlurmRequest& request, double limit) {
 /// A name that the jobs of this plan have, and no others.
 std::string job_name(const fs::path& folder) {
   constexpr std::size_t digits = 8;
-  return fmt::format(
-      "dpsosp-{}-{}", folder.filename().string(), plan_hash(folder).substr(0, digits));
+  return fmt::format("dpsosp-{}-{}", folder.filename().string(),
+                     plan_hash(folder).substr(0, digits));
 }
 
-std::string script_head(const fs::path& folder,
-                        const std::string& log,
-                        double seconds,
-                        const Plan& plan,
-                        const SlurmRequest& request) {
+std::string script_head(const fs::path& folder, const std::string& log, double seconds,
+                        const Plan& plan, const SlurmRequest& request) {
   std::string text = fmt::format(
       "#!/bin/bash\n"
       "#SBATCH --job-name={}\n"
@@ -154,12 +150,8 @@ std::string script_head(const fs::path& folder,
       "#SBATCH --output={}\n"
       "cd {}\n"
       "dpsosp=({})\n",
-      job_name(folder),
-      plan.threads,
-      clock_text(seconds),
-      notice(plan, request, seconds),
-      in_sbatch_line(request.where / folder / "log", log),
-      shell_word(request.where.string()),
+      job_name(folder), plan.threads, clock_text(seconds), notice(plan, request, seconds),
+      in_sbatch_line(request.where / folder / "log", log), shell_word(request.where.string()),
       shell_word(request.program.string()));
   if (!request.prologue.empty()) {
     text += request.prologue;
@@ -168,9 +160,7 @@ std::string script_head(const fs::path& folder,
   return text;
 }
 
-std::string task_script(const fs::path& folder,
-                        const Plan& plan,
-                        const SlurmRequest& request,
+std::string task_script(const fs::path& folder, const Plan& plan, const SlurmRequest& request,
                         const std::string& head) {
   return head + fmt::format(
                     R"([ -n "${{DPSOSP_CHECKPOINTS:-}}" ] || DPSOSP_CHECKPOINTS={}
@@ -193,20 +183,17 @@ if [ "$signal" = USR1 ] && [[ $code =~ ^1(43|38)$ ]] && [ "${{SLURM_RESTART_COUN
 fi
 exit "$code"
 )",
-                    shell_word((request.out / "checkpoints").string()),
-                    shell_word(folder.string()),
+                    shell_word((request.out / "checkpoints").string()), shell_word(folder.string()),
                     plan.threads);
 }
 
-std::string after_script(const fs::path& folder,
-                         const Plan& plan,
-                         const SlurmRequest& request,
+std::string after_script(const fs::path& folder, const Plan& plan, const SlurmRequest& request,
                          const std::string& head) {
   std::string text = head;
   if (!plan.pilots)
-    text += fmt::format("\"${{dpsosp[@]}}\" merge {} --into {} || exit\n",
-                        shell_word(folder.string()),
-                        shell_word((request.out / "store.sqlite").string()));
+    text +=
+        fmt::format("\"${{dpsosp[@]}}\" merge {} --into {} || exit\n", shell_word(folder.string()),
+                    shell_word((request.out / "store.sqlite").string()));
   return text + fmt::format("exec \"${{dpsosp[@]}}\" {}\n", shell_line(request.after));
 }
 
@@ -237,8 +224,7 @@ struct Submission {
   JobNumber job;
   std::string failure;  ///< what it says of its failure, or how it ended; empty: it did not fail
 };
-Submission sbatch(const std::vector<std::string>& options,
-                  const SlurmRequest& request,
+Submission sbatch(const std::vector<std::string>& options, const SlurmRequest& request,
                   const fs::path& script) {
   std::vector<std::string> words{"sbatch", "--parsable"};
   words.insert(words.end(), options.begin(), options.end());
@@ -299,16 +285,13 @@ SlurmLimits slurm_limits(const std::vector<std::string>& sbatch_options) {
 double time_limit(const Plan& plan) {
   double seconds = least_limit;
   for (const PlanShard& s : plan.shards)
-    seconds = std::max(
-        seconds,
-        2 * wall_seconds(s.cpu_seconds, s.longest_seconds, plan.threads) + 3 * s.longest_seconds);
+    seconds = std::max(seconds, 2 * wall_seconds(s.cpu_seconds, s.longest_seconds, plan.threads) +
+                                    3 * s.longest_seconds);
   return seconds;
 }
 
-std::size_t task_count(const std::vector<PlannedRun>& runs,
-                       int threads,
-                       const SlurmRequest& request,
-                       const SlurmLimits& limits) {
+std::size_t task_count(const std::vector<PlannedRun>& runs, int threads,
+                       const SlurmRequest& request, const SlurmLimits& limits) {
   double work = 0, longest = 0;
   for (const PlannedRun& run : runs) {
     work += run.cpu_seconds;
@@ -323,16 +306,13 @@ std::size_t task_count(const std::vector<PlannedRun>& runs,
           "three times that; choose another with --sbatch \"--partition=NAME\", or give a time "
           "with "
           "--sbatch \"--time=...\"",
-          duration_text(longest),
-          limits.partition,
-          duration_text(*limits.seconds)));
+          duration_text(longest), limits.partition, duration_text(*limits.seconds)));
     most = std::min(most, room / 2);
   }
   const auto needed = static_cast<std::size_t>(std::ceil(work / threads / most));
   const std::size_t parallel = request.at_a_time > 0 ? 2 * request.at_a_time : few_tasks;
   return std::clamp<std::size_t>(
-      std::max(needed, parallel),
-      1,
+      std::max(needed, parallel), 1,
       std::min(
           {runs.size(), most_tasks, std::max<std::size_t>(1, limits.tasks.value_or(most_tasks))}));
 }
@@ -346,30 +326,21 @@ void require_array(std::size_t tasks, const SlurmLimits& limits) {
     throw InputError(fmt::format(
         "slurm: {} tasks are more than an array may have here, {}; give at most so many with "
         "--tasks",
-        tasks,
-        *limits.tasks));
+        tasks, *limits.tasks));
 }
 
-Scripts write_scripts(const fs::path& folder,
-                      const Plan& plan,
-                      const SlurmRequest& request,
+Scripts write_scripts(const fs::path& folder, const Plan& plan, const SlurmRequest& request,
                       const SlurmLimits& limits) {
   const double task = time_limit(plan);
   ensure_writable_folder(folder / "log");
   const Scripts scripts{folder / "task.sh", folder / "after.sh"};
   write_file(scripts.task,
-             task_script(folder,
-                         plan,
-                         request,
+             task_script(folder, plan, request,
                          script_head(folder, "%a.txt", allowed(task, limits), plan, request)));
-  write_file(
-      scripts.after,
-      after_script(
-          folder,
-          plan,
-          request,
-          script_head(
-              folder, "after.txt", allowed(std::max(task, least_after), limits), plan, request)));
+  write_file(scripts.after, after_script(folder, plan, request,
+                                         script_head(folder, "after.txt",
+                                                     allowed(std::max(task, least_after), limits),
+                                                     plan, request)));
   for (const fs::path& script : {scripts.task, scripts.after})
     fs::permissions(script, fs::perms::owner_exec, fs::perm_options::add);
   return scripts;
@@ -382,9 +353,7 @@ std::string to_text(const SubmittedJobs& jobs) {
                             : fmt::format("job {} and one of unknown number", jobs.array);
 }
 
-SubmittedJobs submit(const fs::path& folder,
-                     const Plan& plan,
-                     const SlurmRequest& request,
+SubmittedJobs submit(const fs::path& folder, const Plan& plan, const SlurmRequest& request,
                      const Scripts& scripts) {
   SubmittedJobs jobs{.array = {}, .after = {}, .cluster = {}, .name = {}};
   // A name that the caller chose may be that of other jobs.
@@ -398,11 +367,9 @@ SubmittedJobs submit(const fs::path& folder,
     }
   };
   const Submission array =
-      sbatch({fmt::format("--array=1-{}{}",
-                          plan.shards.size(),
+      sbatch({fmt::format("--array=1-{}{}", plan.shards.size(),
                           request.at_a_time > 0 ? fmt::format("%{}", request.at_a_time) : "")},
-             request,
-             scripts.task);
+             request, scripts.task);
   // sbatch may have given up waiting for the answer to what it had submitted.
   const bool refused = !array.failure.empty() && array.job.number.empty();
   if (refused && (!jobs.name || queue_of(jobs).is_empty()))
@@ -419,8 +386,7 @@ SubmittedJobs submit(const fs::path& folder,
         to_text(jobs)));
   const Submission after =
       sbatch({fmt::format("--dependency=afterok:{}", jobs.array), "--kill-on-invalid-dep=yes"},
-             request,
-             scripts.after);
+             request, scripts.after);
   if (!after.failure.empty() && after.job.number.empty()) {
     cancel(jobs);  // where it cannot, the file is left
     fs::remove(jobs_file(folder));
@@ -431,8 +397,7 @@ SubmittedJobs submit(const fs::path& folder,
   if (!after.failure.empty())
     throw InputError(fmt::format(
         "slurm: {}; {} may be in the queue all the same: --status shows them, --cancel ends them",
-        after.failure,
-        to_text(jobs)));
+        after.failure, to_text(jobs)));
   return jobs;
 }
 
@@ -512,19 +477,12 @@ void cancel(const SubmittedJobs& jobs) {
   if (answer.code != 0) throw InputError(fmt::format("slurm: {}", first_line(answer)));
 }
 
-void compute_here(const fs::path& folder,
-                  const Plan& plan,
-                  const fs::path& program,
+void compute_here(const fs::path& folder, const Plan& plan, const fs::path& program,
                   std::size_t at_a_time) {
   std::vector<std::vector<std::string>> commands;
   for (std::size_t shard = 1; shard <= plan.shards.size(); ++shard)
-    commands.push_back({program.string(),
-                        "shard",
-                        folder.string(),
-                        std::to_string(shard),
-                        "--threads",
-                        std::to_string(plan.threads),
-                        "--quiet"});
+    commands.push_back({program.string(), "shard", folder.string(), std::to_string(shard),
+                        "--threads", std::to_string(plan.threads), "--quiet"});
   std::vector<std::pair<std::size_t, int>> failed;
   const int signal = run_commands(commands, at_a_time, failed);
   if (signal != 0)
@@ -534,9 +492,7 @@ void compute_here(const fs::path& folder,
                                   folder.string()));
   if (!failed.empty())
     throw InputError(fmt::format("plan: shard {} of {} ended with code {}, for the reason above",
-                                 failed.front().first + 1,
-                                 folder.string(),
-                                 failed.front().second));
+                                 failed.front().first + 1, folder.string(), failed.front().second));
 }
 
 }  // namespace dpsosp

@@ -74,8 +74,7 @@ std::string hash_of_folder(const fs::path& folder, const TomlNode& named) {
     if (sums.size() > most_files)
       named.fail(fmt::format(
           "{} holds more than {} files, expected files, small folders or a virtual environment",
-          folder.string(),
-          most_files));
+          folder.string(), most_files));
   }
   std::string all;
   for (const auto& [name, sum] : sums) all += fmt::format("{} {}\n", sum, name);
@@ -90,23 +89,9 @@ class CardReader {
 
   Program read() {
     const TomlTable t = document_.root();
-    t.allow({"key",
-             "title",
-             "program",
-             "interpreter",
-             "reads",
-             "settings",
-             "paper",
-             "place",
-             "source",
-             "guarantee",
-             "metric",
-             "rate",
-             "operations",
-             "output_rule",
-             "needs_dual",
-             "single_pass",
-             "numbers_version"});
+    t.allow({"key", "title", "program", "interpreter", "reads", "settings", "paper", "place",
+             "source", "guarantee", "metric", "rate", "operations", "output_rule", "needs_dual",
+             "single_pass", "numbers_version"});
     read_card(t);
     read_files(t);
     if (t.has("settings")) read_settings(t.at("settings").table());
@@ -339,13 +324,8 @@ std::vector<fs::path> cards_of(const std::set<std::string>& algorithms) {
 
 void hide_runs_of(const fs::path& folder) {
   std::error_code error;
-  for (const char* name : {"programs.secret",
-                           "store.sqlite",
-                           "store.sqlite-wal",
-                           "store.sqlite-shm",
-                           "store.sqlite-journal",
-                           "checkpoints",
-                           "report"})
+  for (const char* name : {"programs.secret", "store.sqlite", "store.sqlite-wal",
+                           "store.sqlite-shm", "store.sqlite-journal", "checkpoints", "report"})
     hide_from_guests(folder / name);
   for (fs::directory_iterator entry(folder, error), end; !error && entry != end;
        entry.increment(error)) {

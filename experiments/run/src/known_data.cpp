@@ -77,8 +77,7 @@ void set_stored_data(std::function<std::vector<StoredData>()> stored) {
 
 const std::vector<std::string>& data_notices() { return known().notices; }
 
-StoredData stored_data_for(const StoredData& wanted,
-                           const std::string& named,
+StoredData stored_data_for(const StoredData& wanted, const std::string& named,
                            const std::string& missing) {
   constexpr std::size_t fewest_digits = 8;
   const std::scoped_lock lock(known().mutex);
@@ -86,9 +85,7 @@ StoredData stored_data_for(const StoredData& wanted,
   const bool by_digest = named.starts_with(prefix);
   const std::string digits = by_digest ? named.substr(prefix.size()) : "";
   if (by_digest && digits.size() < fewest_digits)
-    reject(wanted.problem,
-           own_data_setting,
-           named,
+    reject(wanted.problem, own_data_setting, named,
            fmt::format("at least {} digits of a SHA-256", fewest_digits));
   const std::string name = by_digest ? "" : fs::path(named).filename().string();
   const auto is_named = [&](const StoredData& s) {
@@ -118,26 +115,19 @@ StoredData stored_data_for(const StoredData& wanted,
   if (found.size() > 1 || !is_of_that_name) {
     std::vector<std::string> files;
     for (const StoredData& s : found)
-      files.push_back(
-          fmt::format("{}{} ({}{} records)",
-                      prefix,
-                      s.sha256.substr(0, 12),
-                      s.names.empty() ? "" : fmt::format("{}, ", fmt::join(s.names, ", ")),
-                      s.records));
+      files.push_back(fmt::format(
+          "{}{} ({}{} records)", prefix, s.sha256.substr(0, 12),
+          s.names.empty() ? "" : fmt::format("{}, ", fmt::join(s.names, ", ")), s.records));
     throw InputError(fmt::format(
         "{}: {}, and runs of {} are stored; put the one that is meant back, or name it in its "
         "place: {}",
-        wanted.problem,
-        missing,
-        is_of_that_name ? "several files" : "files of other names",
+        wanted.problem, missing, is_of_that_name ? "several files" : "files of other names",
         fmt::join(files, ", ")));
   }
   if (!by_digest) {
     std::string line =
         fmt::format("{}: {}; the runs are those of the file with SHA-256 {}, which are stored",
-                    wanted.problem,
-                    missing,
-                    found.front().sha256);
+                    wanted.problem, missing, found.front().sha256);
     if (std::ranges::find(known().notices, line) == known().notices.end())
       known().notices.push_back(std::move(line));
   }

@@ -72,17 +72,11 @@ auto row_key(const LedgerEntry& e) {
   const bool fresh = e.policy.kind == BatchPolicy::Kind::fresh && e.event;
   const auto unless_fresh = [&](auto value) { return fresh ? decltype(value){} : value; };
   const auto parameters = e.event ? std::visit(Parameters{}, *e.event) : std::array<double, 3>{};
-  return std::make_tuple(std::string_view(e.scope),
-                         std::string_view(e.query),
-                         e.policy.kind,
-                         e.event ? e.event->index() : std::variant_npos,
-                         unless_fresh(parameters),
-                         unless_fresh(e.policy.size),
-                         unless_fresh(e.policy.rate),
-                         unless_fresh(e.charged.begin),
-                         unless_fresh(e.charged.end),
-                         unless_fresh(e.pure),
-                         unless_fresh(e.delta_extra));
+  return std::make_tuple(std::string_view(e.scope), std::string_view(e.query), e.policy.kind,
+                         e.event ? e.event->index() : std::variant_npos, unless_fresh(parameters),
+                         unless_fresh(e.policy.size), unless_fresh(e.policy.rate),
+                         unless_fresh(e.charged.begin), unless_fresh(e.charged.end),
+                         unless_fresh(e.pure), unless_fresh(e.delta_extra));
 }
 
 }  // namespace

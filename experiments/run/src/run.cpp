@@ -48,9 +48,7 @@ Curator open_door(const Setup& s, Door door, const StreamKey& key, ClipLog& log)
 
 class Recorder final : public Observer {
  public:
-  Recorder(const ObservationPlan& plan,
-           Index dimension,
-           RunFollower* follower,
+  Recorder(const ObservationPlan& plan, Index dimension, RunFollower* follower,
            const Objective& objective)
       : trace(plan),
         estimates_(plan.uniform, 1),
@@ -139,13 +137,10 @@ RunFailed failure(const std::string& reason, const Curator& curator, double delt
   if (!isolated) return RunFailed(reason);
   const Ledger ledger = curator.ledger();
   if (repeated_accounting(ledger) > most_repeated)
-    return RunFailed(fmt::format(
-        "{}; {} queries had spent what takes too long to account for", reason, ledger.queries()));
-  return RunFailed(fmt::format("{}; {} queries had spent epsilon {:.6g} at delta {:.6g}",
-                               reason,
-                               ledger.queries(),
-                               ledger.spent(delta).epsilon,
-                               delta));
+    return RunFailed(fmt::format("{}; {} queries had spent what takes too long to account for",
+                                 reason, ledger.queries()));
+  return RunFailed(fmt::format("{}; {} queries had spent epsilon {:.6g} at delta {:.6g}", reason,
+                               ledger.queries(), ledger.spent(delta).epsilon, delta));
 }
 
 /// What may be told of a guest's failure.
@@ -163,12 +158,8 @@ Setup set_up(const RunDescription& d, const std::optional<Isolation>& isolation,
   }
 }
 
-Outcome run_algorithm(const Setup& s,
-                      Curator& curator,
-                      double delta,
-                      const StreamKey& key,
-                      Observer& observer,
-                      Telling telling) {
+Outcome run_algorithm(const Setup& s, Curator& curator, double delta, const StreamKey& key,
+                      Observer& observer, Telling telling) {
   const bool isolated = s.actor->isolated();
   const auto failed = [&](const std::string& reason) {
     return failure(reason, curator, delta, isolated);
@@ -215,11 +206,8 @@ EvaluationLog evaluation_log(const ClipLog& log, Door door) {
 std::vector<double> entries_of(const Vector& point) { return {point.begin(), point.end()}; }
 
 /// What the evaluator says of where the run went. \throws RunFailed for what is not finite
-void evaluate(const Setup& s,
-              const RunDescription& d,
-              const Outcome& outcome,
-              const Recorder& recorder,
-              RunResult& r) {
+void evaluate(const Setup& s, const RunDescription& d, const Outcome& outcome,
+              const Recorder& recorder, RunResult& r) {
   const PublicFacts& facts = s.problem.facts;
   const Objective& objective = s.problem.objective();
   r.start = certificate_of(s.problem, objective, facts.initial_point, d.seed);
@@ -237,16 +225,14 @@ void evaluate(const Setup& s,
   }
   if (d.observations > 0) {
     const auto trace =
-        recorder.trace.evaluate(objective,
-                                hessian_lipschitz(facts),
+        recorder.trace.evaluate(objective, hessian_lipschitz(facts),
                                 {.key = {.seed = d.seed, .purpose = Purpose::evaluation}});
     r.trace = trace_rows(trace);
     if (const auto k = best(trace)) r.best = (*r.trace)[*k];
   }
 }
 
-RunResult run_result(const RunDescription& d,
-                     const std::optional<Isolation>& isolation,
+RunResult run_result(const RunDescription& d, const std::optional<Isolation>& isolation,
                      RunFollower* follower) {
   const Setup s = set_up(d, isolation, Telling::all);
   const PublicFacts& facts = s.problem.facts;
@@ -275,28 +261,25 @@ RunResult run_result(const RunDescription& d,
   return r;
 }
 
-Release run_release(const RunDescription& d,
-                    const std::optional<Isolation>& isolation,
+Release run_release(const RunDescription& d, const std::optional<Isolation>& isolation,
                     RunFollower* follower) {
   const Setup s = set_up(d, isolation, Telling::as_of_release);
   if (d.door != Door::enforced)
     throw InputError(fmt::format("release: {} needs the door `{}`, which does not enforce privacy",
-                                 d.algorithm,
-                                 word_of(d.door)));
+                                 d.algorithm, word_of(d.door)));
   if (!s.problem.records)
     throw InputError("release: the records are simulated, expected records in memory");
   ClipLog log;
   const StreamKey key = key_of(d);
-  ReleaseCurator curator(
-      s.told, *s.problem.records, s.scheduled.rule, key, std::make_unique<SystemEntropy>(), &log);
+  ReleaseCurator curator(s.told, *s.problem.records, s.scheduled.rule, key,
+                         std::make_unique<SystemEntropy>(), &log);
   Blind unseen(follower);
   tell_begin(s, follower);
   const auto spent = [&](const std::string& reason) {
     const auto queries = curator.ledger().queries();
     return RunFailed(
         fmt::format("{} (after {}, whose privacy cost is spent although nothing is released)",
-                    reason,
-                    queries == 1 ? "1 query" : fmt::format("{} queries", queries)));
+                    reason, queries == 1 ? "1 query" : fmt::format("{} queries", queries)));
   };
   const Outcome outcome = [&] {
     try {
@@ -323,8 +306,7 @@ RunResult compute_run(const RunDescription& d, const std::optional<Isolation>& i
   return run_result(d, isolation, nullptr);
 }
 
-RunResult compute_run(const RunDescription& d,
-                      const std::optional<Isolation>& isolation,
+RunResult compute_run(const RunDescription& d, const std::optional<Isolation>& isolation,
                       RunFollower& follower) {
   return run_result(d, isolation, &follower);
 }
@@ -333,8 +315,7 @@ Release compute_release(const RunDescription& d, const std::optional<Isolation>&
   return run_release(d, isolation, nullptr);
 }
 
-Release compute_release(const RunDescription& d,
-                        const std::optional<Isolation>& isolation,
+Release compute_release(const RunDescription& d, const std::optional<Isolation>& isolation,
                         RunFollower& follower) {
   return run_release(d, isolation, &follower);
 }
@@ -354,13 +335,10 @@ Certificate certify_point(const RunSpec& spec, const std::string& point) {
       throw InputError(
           fmt::format("certify: point = {}{}, expected initial, origin or a JSON array "
                       "of numbers",
-                      point.substr(0, shown),
-                      point.size() > shown ? "..." : ""));
+                      point.substr(0, shown), point.size() > shown ? "..." : ""));
     }
     if (std::ssize(entries) != p.facts.dimension)
-      reject("certify",
-             "point",
-             fmt::format("{} numbers", entries.size()),
+      reject("certify", "point", fmt::format("{} numbers", entries.size()),
              fmt::format("{} numbers, the dimension of {}", p.facts.dimension, spec.problem));
     x = Eigen::Map<const Vector>(entries.data(), std::ssize(entries));
   }

@@ -316,11 +316,8 @@ void from_json(const json& j, Certificate& c) {
 }
 
 void to_json(json& j, const TraceRow& row) {
-  j = {row.t,
-       to_json_number(row.value),
-       to_json_number(row.gradient_norm),
-       to_json_number(row.lambda_min),
-       to_json_number(row.sosp_level)};
+  j = {row.t, to_json_number(row.value), to_json_number(row.gradient_norm),
+       to_json_number(row.lambda_min), to_json_number(row.sosp_level)};
 }
 
 void from_json(const json& j, TraceRow& row) {

@@ -26,8 +26,7 @@ Index records_charged(const Ledger& ledger) {
 
 /// The guarantee for a stated class of data sets, if what was spent at the rest of delta is within
 /// the budget.
-std::optional<ClassRelative> class_relative(const Ledger& ledger,
-                                            const PrivacyBudget& budget,
+std::optional<ClassRelative> class_relative(const Ledger& ledger, const PrivacyBudget& budget,
                                             double bound_failure) {
   const double rest = budget.delta - (1.0 + std::exp(budget.epsilon)) * bound_failure;
   if (bound_failure <= 0 || rest <= 0 || ledger.spent(rest).epsilon > budget.epsilon * (1 + 1e-9))
@@ -50,10 +49,8 @@ ScheduleResult schedule_result(const Scheduled& scheduled) {
   return {.alpha = scheduled.alpha, .utility = scheduled.utility, .note = scheduled.note};
 }
 
-PrivacyResult privacy_result(const Curator& curator,
-                             const RunDescription& d,
-                             const Scheduled& scheduled,
-                             const ClipLog& log) {
+PrivacyResult privacy_result(const Curator& curator, const RunDescription& d,
+                             const Scheduled& scheduled, const ClipLog& log) {
   const Ledger ledger = curator.ledger();
   const Guarantee spent = ledger.spent(d.delta);
   PrivacyResult p;
@@ -87,9 +84,7 @@ std::optional<double> hessian_lipschitz(const PublicFacts& facts) {
   return facts.constants[constant::hessian_lipschitz];
 }
 
-Certificate certificate_of(const Problem& problem,
-                           const Objective& objective,
-                           ConstVectorRef x,
+Certificate certificate_of(const Problem& problem, const Objective& objective, ConstVectorRef x,
                            std::uint64_t seed) {
   CertificateOptions options;
   options.hessian_lipschitz = hessian_lipschitz(problem.facts);

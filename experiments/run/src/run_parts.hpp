@@ -16,15 +16,11 @@ namespace dpsosp {
 
 AlgorithmResult algorithm_result(const Setup& s, const Outcome& outcome, const Ledger& ledger);
 ScheduleResult schedule_result(const Scheduled& scheduled);
-PrivacyResult privacy_result(const Curator& curator,
-                             const RunDescription& description,
-                             const Scheduled& scheduled,
-                             const ClipLog& log);
+PrivacyResult privacy_result(const Curator& curator, const RunDescription& description,
+                             const Scheduled& scheduled, const ClipLog& log);
 
 /// \throws RunFailed if the certificate could not be computed
-Certificate certificate_of(const Problem& problem,
-                           const Objective& objective,
-                           ConstVectorRef x,
+Certificate certificate_of(const Problem& problem, const Objective& objective, ConstVectorRef x,
                            std::uint64_t seed);
 /// \throws RunFailed if a point of the trace could not be evaluated
 std::vector<TraceRow> trace_rows(const std::vector<TracePoint>& trace);

@@ -29,16 +29,14 @@ namespace {
 /// is given.
 struct Told {
   static constexpr std::string_view prefix = "told.";
-  static constexpr std::array names{
-      constant::lipschitz, constant::smoothness, constant::suboptimality};
+  static constexpr std::array names{constant::lipschitz, constant::smoothness,
+                                    constant::suboptimality};
   std::array<double, names.size()> factors{1.0, 1.0, 1.0};
 
   Fields fields() {
     Fields list;
     for (std::size_t k = 0; k < names.size(); ++k)
-      list.push_back(field(fmt::format("{}{}", prefix, names[k]),
-                           factors[k],
-                           range::positive,
+      list.push_back(field(fmt::format("{}{}", prefix, names[k]), factors[k], range::positive,
                            "factor on the constant"));
     return list;
   }

@@ -125,8 +125,8 @@ std::string to_text(std::span<const UsedNumbers> runs) {
     const std::string_view name =
         key.ends_with('.') ? std::string_view(key).substr(0, key.size() - 1) : key;
     const auto low = fmt::format("{:.3g}", range.first), high = fmt::format("{:.3g}", range.second);
-    words.push_back(fmt::format(
-        "{}{}{}{}", name, name.empty() ? "" : " ", low, low == high ? "" : " to " + high));
+    words.push_back(fmt::format("{}{}{}{}", name, name.empty() ? "" : " ", low,
+                                low == high ? "" : " to " + high));
   }
   return words.empty() ? "–" : fmt::format("{}", fmt::join(words, ", "));
 }

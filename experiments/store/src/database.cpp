@@ -26,9 +26,8 @@ Build build_from(SQLite::Statement& row, int first) {
 
 std::optional<StoredRun> Store::Database::find(SQLite::Database& db, const RunKey& key) const {
   SQLite::Statement row(
-      db,
-      fmt::format("SELECT description, status, reason, result, {} FROM runs WHERE key = ?",
-                  digest_column()));
+      db, fmt::format("SELECT description, status, reason, result, {} FROM runs WHERE key = ?",
+                      digest_column()));
   row.bind(1, key.hash());
   if (!row.executeStep()) return std::nullopt;
   if (row.getColumn(0).getString() != key.text()) damaged(key.hash());
@@ -61,8 +60,7 @@ std::string_view Store::Database::provenance_columns() const {
                "seed, started, wall_seconds, wall_seconds, ''";
 }
 
-Provenance Store::Database::provenance_from(SQLite::Statement& row,
-                                            int first,
+Provenance Store::Database::provenance_from(SQLite::Statement& row, int first,
                                             const std::string& hash) const {
   Provenance p{.build = build_from(row, first),
                .cpu = row.getColumn(first + 5),
@@ -112,42 +110,24 @@ Store::Database::Inserter::Inserter(SQLite::Database& db)
               "INSERT OR REPLACE INTO provenance VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, "
               "?)") {}
 
-void Store::Database::Inserter::operator()(const Texts& run,
-                                           const Provenance& p,
+void Store::Database::Inserter::operator()(const Texts& run, const Provenance& p,
                                            const std::string& digest) {
   const std::string key(run.key);
   row_.reset();
-  SQLite::bind(row_,
-               key,
-               std::string(run.description),
-               std::string(run.status),
-               run.reason,
-               std::string(run.result),
-               digest);
+  SQLite::bind(row_, key, std::string(run.description), std::string(run.status), run.reason,
+               std::string(run.result), digest);
   row_.exec();
   origin_.reset();
-  SQLite::bind(origin_,
-               key,
-               p.build.program_version,
-               p.build.binary,
-               p.build.compiler,
-               p.build.flags,
-               p.build.instruction_set,
-               p.cpu,
-               p.numbers_version,
-               p.seed,
-               p.started,
-               p.wall_seconds,
-               p.cpu_seconds,
-               provenance_digest(key, p));
+  SQLite::bind(origin_, key, p.build.program_version, p.build.binary, p.build.compiler,
+               p.build.flags, p.build.instruction_set, p.cpu, p.numbers_version, p.seed, p.started,
+               p.wall_seconds, p.cpu_seconds, provenance_digest(key, p));
   origin_.exec();
 }
 
 void Store::Database::insert(SQLite::Database& db, const StoredRun& run, const Provenance& p) {
   const std::string result = result_text(run.result);
   Inserter row(db);
-  row({run.key.hash(), run.key.text(), to_string(run.status), run.reason, result},
-      p,
+  row({run.key.hash(), run.key.text(), to_string(run.status), run.reason, result}, p,
       outcome_digest(run.key.hash(), to_string(run.status), run.reason, result));
 }
 
@@ -170,8 +150,7 @@ std::vector<JournalIndex::Entry> Store::Database::lacking(SQLite::Database& db,
     } else if (gives_way(status, mine.getColumn(1).getString())) {
       entries.push_back(e);
     } else {
-      refuse_contradiction(hash,
-                           {status, file_, build_of(db, hash)},
+      refuse_contradiction(hash, {status, file_, build_of(db, hash)},
                            {e.status, index.journal(e), index.common(e).build});
     }
   }
@@ -183,9 +162,7 @@ void Store::Database::damaged(const std::string& hash) const {
       fmt::format("store: {} is damaged: run {} is not what was stored; take an earlier copy, "
                   "or let it be computed again: sqlite3 FILE \"DELETE FROM runs WHERE key = "
                   "'{}'\"",
-                  file_.string(),
-                  hash,
-                  hash));
+                  file_.string(), hash, hash));
 }
 
 json Store::Database::parsed(const std::string& text, const std::string& hash) const {

@@ -85,8 +85,7 @@ class Store::Database {
 
   /// The runs of journals that are to be stored; the others count as identical.
   /// \throws InputError where the store has another outcome
-  std::vector<JournalIndex::Entry> lacking(SQLite::Database& db,
-                                           const JournalIndex& index,
+  std::vector<JournalIndex::Entry> lacking(SQLite::Database& db, const JournalIndex& index,
                                            MergeReport& report) const;
 
   [[noreturn]] void damaged(const std::string& hash) const;

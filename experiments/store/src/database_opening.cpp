@@ -91,8 +91,8 @@ void Store::Database::fail(const SQLite::Exception& e) const {
 }
 
 void Store::Database::foreign(std::string_view what) const {
-  throw InputError(fmt::format(
-      "store: {} is not a store of dpsosp ({}); name another file", file_.string(), what));
+  throw InputError(fmt::format("store: {} is not a store of dpsosp ({}); name another file",
+                               file_.string(), what));
 }
 
 Store::Database::Content Store::Database::content() {
@@ -109,24 +109,22 @@ Store::Database::Content Store::Database::content() {
     throw InputError(
         fmt::format("store: {} has version {}, this program writes version {}; use the program "
                     "that wrote it, or start a new store",
-                    file_.string(),
-                    version,
-                    schema_version));
+                    file_.string(), version, schema_version));
   version_ = version;
   return Content::ours;
 }
 
 void Store::Database::connect(std::string_view how, int flags) {
-  connection_ = std::make_unique<SQLite::Database>(
-      uri_of(file_, how), flags | SQLite::OPEN_URI, busy_milliseconds);
+  connection_ = std::make_unique<SQLite::Database>(uri_of(file_, how), flags | SQLite::OPEN_URI,
+                                                   busy_milliseconds);
 }
 
 void Store::Database::open_for_writing() {
   std::error_code error;
   if (file_.has_parent_path()) fs::create_directories(file_.parent_path(), error);
   if (error)
-    throw InputError(fmt::format(
-        "store: cannot make the folder {}: {}", file_.parent_path().string(), error.message()));
+    throw InputError(fmt::format("store: cannot make the folder {}: {}",
+                                 file_.parent_path().string(), error.message()));
   // SQLite does not wait for its turn while a file becomes a WAL file, so we do.
   const auto give_up =
       std::chrono::steady_clock::now() + std::chrono::milliseconds(busy_milliseconds);
@@ -212,9 +210,7 @@ void Store::Database::add_digests(SQLite::Database& db) {
   while (row.executeStep()) {
     const std::string key = row.getColumn(0);
     SQLite::bind(update,
-                 outcome_digest(key,
-                                row.getColumn(1).getString(),
-                                row.getColumn(2).getString(),
+                 outcome_digest(key, row.getColumn(1).getString(), row.getColumn(2).getString(),
                                 row.getColumn(3).getString()),
                  key);
     update.exec();

@@ -169,8 +169,8 @@ std::string origin_text(const Provenance& p) {
 
 std::string header_line(const JournalHeader& header, const std::string& origin) {
   json of = write_json(header);
-  return sealed(fmt::format(
-      R"({}{},"header":{},"origin":{})", header_start, journal_version, of.dump(), origin));
+  return sealed(fmt::format(R"({}{},"header":{},"origin":{})", header_start, journal_version,
+                            of.dump(), origin));
 }
 
 JournalRow row_of(std::string_view line) {
@@ -188,12 +188,10 @@ JournalRow row_of(std::string_view line) {
 [[noreturn]] void unknown_form(const fs::path& file, std::size_t line) {
   throw InputError(fmt::format(
       "journal: {}: line {} has a form that this program does not know; use the one that wrote it",
-      file.string(),
-      line));
+      file.string(), line));
 }
 
-std::pair<JournalHeader, Provenance> header_of(std::string_view line,
-                                               const fs::path& file,
+std::pair<JournalHeader, Provenance> header_of(std::string_view line, const fs::path& file,
                                                std::size_t number) {
   try {
     const json all = json::parse(line);
@@ -219,11 +217,8 @@ std::string unique_suffix() {
 
 }  // namespace
 
-Journal::Journal(const fs::path& folder,
-                 const JournalHeader& header,
-                 const std::string& attempt,
-                 Known known,
-                 Seconds seconds)
+Journal::Journal(const fs::path& folder, const JournalHeader& header, const std::string& attempt,
+                 Known known, Seconds seconds)
     : known_(std::move(known)), seconds_(std::move(seconds)) {
   std::error_code error;
   fs::create_directories(folder, error);
@@ -269,8 +264,7 @@ void Journal::fail(int error) const {
   throw InputError(fmt::format(
       "journal: {}: cannot be written ({}){}; the {} runs in it are kept, and the same command "
       "goes on from there",
-      file_.string(),
-      std::strerror(error),
+      file_.string(), std::strerror(error),
       error == ENOSPC || error == EDQUOT ? ": is the disk full, or a quota used up?" : "",
       state_.done));
 }
@@ -319,16 +313,9 @@ void Journal::put(const StoredRun& run, const Provenance& p) {
                 {"cpu_seconds", p.cpu_seconds}};
   append(sealed(fmt::format(
       R"({{"key":"{}","status":"{}","reason":{},"origin":{},"description":{},"result":{},"done":{},"failed":{},"cpu_seconds":{},"left_seconds":{})",
-      run.key.hash(),
-      to_string(run.status),
-      json(run.reason).dump(-1, ' ', false, json::error_handler_t::replace),
-      of.dump(),
-      run.key.text(),
-      result,
-      next.done,
-      next.failed,
-      next.cpu_seconds,
-      next.left_seconds)));
+      run.key.hash(), to_string(run.status),
+      json(run.reason).dump(-1, ' ', false, json::error_handler_t::replace), of.dump(),
+      run.key.text(), result, next.done, next.failed, next.cpu_seconds, next.left_seconds)));
   state_ = next;
   known_[run.key.hash()] = run.status;
   unsynchronised_ += p.cpu_seconds;
@@ -356,8 +343,7 @@ void read_journal(const fs::path& name,
       throw InputError(
           fmt::format("journal: {} is damaged: line {} is not what was written; take another copy "
                       "of the file, or move it away and let its runs be computed again",
-                      name.string(),
-                      first_broken));
+                      name.string(), first_broken));
     if (line.starts_with(header_start)) {
       const auto [h, common] = header_of(line, name, number);
       any_header = true;
@@ -389,11 +375,8 @@ void read_journal(const fs::path& name,
     notice(fmt::format("{}: its torn end, from line {}, is left out", name.string(), first_broken));
 }
 
-JournalRow read_journal_row(int descriptor,
-                            const fs::path& file,
-                            std::uint64_t offset,
-                            std::size_t length,
-                            std::string& bytes) {
+JournalRow read_journal_row(int descriptor, const fs::path& file, std::uint64_t offset,
+                            std::size_t length, std::string& bytes) {
   bytes.resize(length);
   std::size_t got = 0;
   while (got < length) {
@@ -439,8 +422,8 @@ std::optional<JournalState> journal_state(const fs::path& name) {
     const std::uint64_t from = size > block ? size - block : 0;
     std::string end;
     while (end.size() < size - from &&
-           file.append_to(
-               end, from + end.size(), static_cast<std::size_t>(size - from) - end.size()) > 0) {
+           file.append_to(end, from + end.size(),
+                          static_cast<std::size_t>(size - from) - end.size()) > 0) {
     }
     for (std::size_t at = end.rfind('\n'); at != std::string::npos && at > 0;) {
       const std::size_t before = end.rfind('\n', at - 1);

@@ -58,8 +58,8 @@ class OpenJournals {
     }
     descriptors_[file] = ::open(files_[file].c_str(), O_RDONLY | O_CLOEXEC);
     if (descriptors_[file] < 0)
-      throw InputError(fmt::format(
-          "journal: {}: cannot be read ({})", files_[file].string(), std::strerror(errno)));
+      throw InputError(fmt::format("journal: {}: cannot be read ({})", files_[file].string(),
+                                   std::strerror(errno)));
     return descriptors_[file];
   }
 
@@ -95,8 +95,7 @@ JournalIndex::JournalIndex(const std::vector<std::filesystem::path>& journals,
               !(commons_.back().build == p.build && commons_.back().cpu == p.cpu))
             commons_.push_back(p);
         },
-        [&](const JournalRow& row) { take(row, file); },
-        notice);
+        [&](const JournalRow& row) { take(row, file); }, notice);
   settle();
 }
 
@@ -105,8 +104,7 @@ void JournalIndex::take(const JournalRow& row, std::uint32_t file) {
   const std::string reason = reason_of(row);
   if (sha256(row.description) != row.key)
     throw InputError(fmt::format("journal: {}: run {} is not the one that its description says",
-                                 journals_[file].string(),
-                                 row.key));
+                                 journals_[file].string(), row.key));
   entries_.push_back({.key = digest_from(row.key),
                       .outcome = digest_from(outcome_digest(
                           row.key, row.status, reason, relabelled(row.description, row.result))),

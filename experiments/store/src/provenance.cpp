@@ -91,12 +91,8 @@ std::string utc_now() {
 }
 
 std::string to_string(const Build& build) {
-  return fmt::format("{}, {}, {}, {}, binary {}",
-                     build.program_version,
-                     build.compiler,
-                     build.instruction_set,
-                     build.flags,
-                     build.binary.substr(0, 12));
+  return fmt::format("{}, {}, {}, {}, binary {}", build.program_version, build.compiler,
+                     build.instruction_set, build.flags, build.binary.substr(0, 12));
 }
 
 void to_json(nlohmann::json& out, const Provenance& p) {

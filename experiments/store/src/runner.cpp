@@ -212,9 +212,7 @@ Plan plan_of(const RunLog& log, const std::vector<RunKey>& keys, bool retry_fail
 
 }  // namespace
 
-void compute_missing(RunLog& log,
-                     const std::vector<Job>& jobs,
-                     const Compute& compute,
+void compute_missing(RunLog& log, const std::vector<Job>& jobs, const Compute& compute,
                      const RunOptions& options) {
   if (options.threads < 1) reject("run", "threads", options.threads, ">= 1");
   std::vector<RunKey> keys;
@@ -227,8 +225,8 @@ void compute_missing(RunLog& log,
   const Provenance origin = pending.empty() ? Provenance{} : provenance();
   FirstError error;
   std::vector<std::string> kinds;
-  std::ranges::transform(
-      pending, std::back_inserter(kinds), [](const RunKey* key) { return kind_of(*key); });
+  std::ranges::transform(pending, std::back_inserter(kinds),
+                         [](const RunKey* key) { return kind_of(*key); });
   JobQueue queue(kinds);
   const auto work = [&](int) {
     while (!error.any() && interrupted == 0) {
@@ -273,13 +271,10 @@ void compute_missing(RunLog& log,
             "interrupted: {} of {} runs are stored in {}; the same command goes on from there",
             std::ranges::count_if(keys,
                                   [&](const RunKey& key) { return log.status(key).has_value(); }),
-            keys.size(),
-            log.file().string()));
+            keys.size(), log.file().string()));
 }
 
-std::vector<StoredRun> run_jobs(Store& store,
-                                const std::vector<Job>& jobs,
-                                const Compute& compute,
+std::vector<StoredRun> run_jobs(Store& store, const std::vector<Job>& jobs, const Compute& compute,
                                 const RunOptions& options) {
   compute_missing(store, jobs, compute, options);
   std::vector<StoredRun> runs;

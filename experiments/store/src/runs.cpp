@@ -26,15 +26,12 @@ void add_stored(const Store& store, const std::vector<Job>& jobs, std::vector<St
       if (auto run = store.find(job.key())) runs.push_back(std::move(*run));
 }
 
-std::vector<StoredRun> stored_runs(const Store& store,
-                                   const std::vector<Job>& jobs,
+std::vector<StoredRun> stored_runs(const Store& store, const std::vector<Job>& jobs,
                                    std::string_view command) {
   std::vector<StoredRun> runs = runs_in(store, jobs);
   if (runs.size() < jobs.size())
     throw InputError(fmt::format("{} lacks {} of the {} runs at this scale; {} computes them",
-                                 store.file().string(),
-                                 jobs.size() - runs.size(),
-                                 jobs.size(),
+                                 store.file().string(), jobs.size() - runs.size(), jobs.size(),
                                  command));
   return runs;
 }
@@ -60,8 +57,8 @@ const RunResult* Runs::result(const Entry& entry) {
   if (run.status != RunStatus::finished) return nullptr;
   if (entry.result) return &*entry.result;
   const auto refuse = [&](const char* what) {
-    throw InputError(fmt::format(
-        "run {}: what is stored is no result of this program: {}", run.key.hash(), what));
+    throw InputError(fmt::format("run {}: what is stored is no result of this program: {}",
+                                 run.key.hash(), what));
   };
   try {
     return &entry.result.emplace(run.result.get<RunResult>());

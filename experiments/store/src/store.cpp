@@ -49,9 +49,8 @@ std::optional<RunStatus> Store::status(const RunKey& key) const {
 
 std::optional<Provenance> Store::provenance_of(const RunKey& key) const {
   return database_->guarded([&](SQLite::Database& db) -> std::optional<Provenance> {
-    SQLite::Statement row(
-        db,
-        fmt::format("SELECT {} FROM provenance WHERE key = ?", database_->provenance_columns()));
+    SQLite::Statement row(db, fmt::format("SELECT {} FROM provenance WHERE key = ?",
+                                          database_->provenance_columns()));
     row.bind(1, key.hash());
     if (!row.executeStep()) return std::nullopt;
     return database_->provenance_from(row, 0, key.hash());
@@ -67,9 +66,7 @@ void Store::put(const StoredRun& run, const Provenance& provenance) {
         throw InputError(
             fmt::format("store: run {} is already in {} with another outcome; a run must be a "
                         "function of its description {}",
-                        run.key.hash(),
-                        file().string(),
-                        run.key.text()));
+                        run.key.hash(), file().string(), run.key.text()));
       return;
     }
     Database::insert(db, run, provenance);
@@ -80,11 +77,9 @@ void Store::put(const StoredRun& run, const Provenance& provenance) {
 void Store::each(const std::function<void(const StoredRun&, const Provenance&)>& visit) const {
   database_->guarded([&](SQLite::Database& db) {
     SQLite::Statement row(
-        db,
-        fmt::format("SELECT runs.key, description, status, reason, result, {}, {} "
-                    "FROM runs JOIN provenance ON provenance.key = runs.key ORDER BY runs.key",
-                    database_->digest_column(),
-                    database_->provenance_columns()));
+        db, fmt::format("SELECT runs.key, description, status, reason, result, {}, {} "
+                        "FROM runs JOIN provenance ON provenance.key = runs.key ORDER BY runs.key",
+                        database_->digest_column(), database_->provenance_columns()));
     while (row.executeStep()) {
       const RunKey key = database_->key_from(row);
       visit(database_->run_from(row, key, 2), database_->provenance_from(row, 6, key.hash()));
@@ -126,9 +121,8 @@ RunCounts Store::counts() const {
 std::vector<Build> Store::builds() const {
   return database_->guarded([this](SQLite::Database& db) {
     std::vector<Build> found;
-    SQLite::Statement row(db,
-                          fmt::format("SELECT key, {} FROM provenance ORDER BY 2, 3, 4, 5, 6",
-                                      database_->provenance_columns()));
+    SQLite::Statement row(db, fmt::format("SELECT key, {} FROM provenance ORDER BY 2, 3, 4, 5, 6",
+                                          database_->provenance_columns()));
     while (row.executeStep()) {
       const Provenance p = database_->provenance_from(row, 1, row.getColumn(0));
       if (found.empty() || !(found.back() == p.build)) found.push_back(p.build);
@@ -207,8 +201,7 @@ MergeReport Store::merge(const std::vector<fs::path>& journals,
       if (!transaction) transaction.emplace(db, SQLite::TransactionBehavior::IMMEDIATE);
       const std::string result = relabelled(row.description, row.result);
       insert({row.key, row.description, row.status, reason_of(row), result},
-             dpsosp::provenance_of(row, index.common(entry)),
-             to_hex(entry.outcome));
+             dpsosp::provenance_of(row, index.common(entry)), to_hex(entry.outcome));
       if (++report.added % runs_a_transaction != 0) return;
       transaction->commit();
       transaction.reset();

@@ -30,42 +30,26 @@ std::string relabelled(std::string_view description, std::string_view result) {
   return text;
 }
 
-std::string outcome_digest(std::string_view key,
-                           std::string_view status,
-                           std::string_view reason,
+std::string outcome_digest(std::string_view key, std::string_view status, std::string_view reason,
                            std::string_view result) {
   return sha256(fmt::format("{}\n{}\n{}\n{}", key, status, reason, result));
 }
 
 std::string provenance_digest(std::string_view key, const Provenance& p) {
-  return sha256(fmt::format("{}\n{}\n{}\n{}\n{}\n{}\n{}\n{}\n{}\n{}\n{}\n{}",
-                            key,
-                            p.build.program_version,
-                            p.build.binary,
-                            p.build.compiler,
-                            p.build.flags,
-                            p.build.instruction_set,
-                            p.cpu,
-                            p.numbers_version,
-                            p.seed,
-                            p.started,
-                            p.wall_seconds,
-                            p.cpu_seconds));
+  return sha256(fmt::format("{}\n{}\n{}\n{}\n{}\n{}\n{}\n{}\n{}\n{}\n{}\n{}", key,
+                            p.build.program_version, p.build.binary, p.build.compiler,
+                            p.build.flags, p.build.instruction_set, p.cpu, p.numbers_version,
+                            p.seed, p.started, p.wall_seconds, p.cpu_seconds));
 }
 
 void refuse_contradiction(const std::string& hash, const Ending& one, const Ending& other) {
-  throw InputError(
-      fmt::format("merge: run {} is {} in {} and {} in {}, with different outcomes; {}",
-                  hash,
-                  to_string(one.status),
-                  one.file.string(),
-                  to_string(other.status),
-                  other.file.string(),
-                  one.build == other.build
-                      ? "one build computed both, so the run is not a function of its description"
-                      : fmt::format("different builds computed them ({} | {}): use one",
-                                    to_string(one.build),
-                                    to_string(other.build))));
+  throw InputError(fmt::format(
+      "merge: run {} is {} in {} and {} in {}, with different outcomes; {}", hash,
+      to_string(one.status), one.file.string(), to_string(other.status), other.file.string(),
+      one.build == other.build
+          ? "one build computed both, so the run is not a function of its description"
+          : fmt::format("different builds computed them ({} | {}): use one", to_string(one.build),
+                        to_string(other.build))));
 }
 
 }  // namespace dpsosp

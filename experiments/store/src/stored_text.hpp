@@ -20,9 +20,7 @@ std::string result_text(const nlohmann::json& result);
 std::string relabelled(std::string_view description, std::string_view result);
 
 /// What damage of a run's outcome is noticed by; the key is a digest of the rest.
-std::string outcome_digest(std::string_view key,
-                           std::string_view status,
-                           std::string_view reason,
+std::string outcome_digest(std::string_view key, std::string_view status, std::string_view reason,
                            std::string_view result);
 
 /// The same of a run's provenance.
@@ -36,8 +34,7 @@ struct Ending {
 };
 
 /// Throws the InputError of a merge that meets two outcomes of a run.
-[[noreturn]] void refuse_contradiction(const std::string& hash,
-                                       const Ending& one,
+[[noreturn]] void refuse_contradiction(const std::string& hash, const Ending& one,
                                        const Ending& other);
 
 }  // namespace dpsosp

@@ -32,8 +32,7 @@ struct ExhibitRuns {
 };
 
 std::vector<ExhibitRuns> runs_of(const std::vector<const ExhibitEntry*>& exhibits,
-                                 const Study& study,
-                                 bool requested) {
+                                 const Study& study, bool requested) {
   std::vector<ExhibitRuns> runs;
   for (const ExhibitEntry* e : exhibits)
     runs.push_back({e->id, hashes_of(jobs_to_take(*e, study, requested)), e->on_request});
@@ -101,17 +100,12 @@ std::vector<ExhibitCost> measured_costs(const Store& store, const Study& study) 
 std::string costs_csv(const std::vector<ExhibitCost>& costs, Scale scale) {
   std::string csv;
   for (const ExhibitCost& c : costs)
-    csv += fmt::format("{},{},{},{:.3g},{:.3g}\n",
-                       c.exhibit,
-                       to_string(scale),
-                       c.stored,
-                       c.cpu_seconds,
-                       c.megabytes);
+    csv += fmt::format("{},{},{},{:.3g},{:.3g}\n", c.exhibit, to_string(scale), c.stored,
+                       c.cpu_seconds, c.megabytes);
   return csv;
 }
 
-std::vector<ExhibitCost> planned_costs(const Catalogue& catalogue,
-                                       const ReproduceOptions& options,
+std::vector<ExhibitCost> planned_costs(const Catalogue& catalogue, const ReproduceOptions& options,
                                        const Store* store) {
   Hashes stored;
   if (store != nullptr)

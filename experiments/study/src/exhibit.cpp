@@ -39,8 +39,7 @@ void require_code(const std::vector<const ExhibitEntry*>& exhibits, const Study&
 }
 
 std::vector<ExhibitJobs> jobs_of_each(const std::vector<const ExhibitEntry*>& exhibits,
-                                      const Study& study,
-                                      bool requested) {
+                                      const Study& study, bool requested) {
   std::vector<ExhibitJobs> all;
   for (const ExhibitEntry* e : exhibits) all.push_back({e, jobs_to_take(*e, study, requested)});
   return all;
@@ -78,11 +77,8 @@ bool add_stored_seeds(Study& study, const Runs& runs) {
 
 /// Renders the exhibits that have all their runs, and has the report written.
 std::filesystem::path write_report(const std::vector<ExhibitJobs>& exhibits,
-                                   const ReproduceOptions& options,
-                                   const Study& study,
-                                   const Runs& runs,
-                                   bool running,
-                                   const WriteReport& write) {
+                                   const ReproduceOptions& options, const Study& study,
+                                   const Runs& runs, bool running, const WriteReport& write) {
   Reproduced all{.study = study,
                  .store = *study.store,
                  .runs = runs,
@@ -105,12 +101,9 @@ std::filesystem::path write_report(const std::vector<ExhibitJobs>& exhibits,
   return write(all);
 }
 
-std::filesystem::path report_of_stored(const Catalogue& catalogue,
-                                       const ReproduceOptions& options,
+std::filesystem::path report_of_stored(const Catalogue& catalogue, const ReproduceOptions& options,
                                        const std::vector<const ExhibitEntry*>& chosen,
-                                       const Store& store,
-                                       bool running,
-                                       const WriteReport& write) {
+                                       const Store& store, bool running, const WriteReport& write) {
   Study study{.catalogue = catalogue, .scale = options.scale, .store = &store};
   std::vector<ExhibitJobs> exhibits;
   std::vector<StoredRun> runs;
@@ -124,9 +117,7 @@ std::filesystem::path report_of_stored(const Catalogue& catalogue,
   if (runs.empty() && needed > 0 && !running)
     throw InputError(
         fmt::format("{} holds none of the {} runs at scale {}; dpsosp reproduce computes them",
-                    store.file().string(),
-                    needed,
-                    to_string(options.scale)));
+                    store.file().string(), needed, to_string(options.scale)));
   const Runs lookup(runs);
   return write_report(exhibits, options, study, lookup, running, write);
 }
@@ -191,8 +182,7 @@ std::vector<Job> jobs_to_take(const ExhibitEntry& exhibit, const Study& study, b
   return jobs;
 }
 
-std::filesystem::path reproduce(const Catalogue& catalogue,
-                                const ReproduceOptions& options,
+std::filesystem::path reproduce(const Catalogue& catalogue, const ReproduceOptions& options,
                                 const WriteReport& write) {
   if (options.threads < 1) reject("reproduce", "threads", options.threads, ">= 1");
   const auto chosen = chosen_exhibits(catalogue, options.exhibits);
@@ -218,9 +208,7 @@ std::filesystem::path reproduce(const Catalogue& catalogue,
     do {
       exhibits = jobs_of_each(chosen, study, requested);
       runs.clear();  // before they are read again, with more
-      runs = run_jobs(store,
-                      joined(exhibits),
-                      compute,
+      runs = run_jobs(store, joined(exhibits), compute,
                       {.threads = options.threads,
                        .retry_failed = std::exchange(retry_failed, false),
                        .progress = &progress});

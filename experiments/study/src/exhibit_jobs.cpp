@@ -12,8 +12,7 @@
 
 namespace dpsosp {
 
-std::vector<Job> jobs_to_reproduce(const Catalogue& catalogue,
-                                   const ReproduceOptions& options,
+std::vector<Job> jobs_to_reproduce(const Catalogue& catalogue, const ReproduceOptions& options,
                                    const Store* store) {
   Study study{.catalogue = catalogue, .scale = options.scale, .store = store};
   const auto chosen = chosen_exhibits(catalogue, options.exhibits);

@@ -67,17 +67,11 @@ Table read_table(const fs::path& file) {
     const std::vector<std::string>& fields = rows[k].fields;
     if (fields.size() != header.size())
       throw InputError(fmt::format("{}: row {} has {} fields, expected {} as in the header",
-                                   file.string(),
-                                   k + 1,
-                                   fields.size(),
-                                   header.size()));
+                                   file.string(), k + 1, fields.size(), header.size()));
     for (const std::string& field : fields)
       if (field.size() > longest_field)
         throw InputError(fmt::format("{}: row {} has a field of {} characters, expected at most {}",
-                                     file.string(),
-                                     k + 1,
-                                     field.size(),
-                                     longest_field));
+                                     file.string(), k + 1, field.size(), longest_field));
     const std::string label =
         labels == 2 && !fields[0].empty() ? fields[0] + ", " + fields[1] : fields[labels - 1];
     t.rows.push_back(unused_name(label, names));
@@ -199,8 +193,7 @@ class Row {
 
  private:
   /// The column of a spread whose name ends in `part`, for one whose name ends in `of`.
-  std::optional<std::string> sibling(const std::string& column,
-                                     std::string_view of,
+  std::optional<std::string> sibling(const std::string& column, std::string_view of,
                                      std::string_view part) const {
     if (!column.ends_with(of)) return {};
     std::string name = column.substr(0, column.size() - of.size()) + std::string(part);
@@ -239,12 +232,12 @@ class Row {
 
 std::vector<std::string> compare(const Table& fresh, const Table& reference) {
   std::vector<std::string> differences;
-  const auto only_in =
-      [&](const auto& some, const auto& others, const char* kind, const char* where) {
-        for (const std::string& name : some)
-          if (std::ranges::find(others, name) == others.end())
-            differences.push_back(fmt::format("{} '{}' is only {}", kind, name, where));
-      };
+  const auto only_in = [&](const auto& some, const auto& others, const char* kind,
+                           const char* where) {
+    for (const std::string& name : some)
+      if (std::ranges::find(others, name) == others.end())
+        differences.push_back(fmt::format("{} '{}' is only {}", kind, name, where));
+  };
   only_in(reference.columns, fresh.columns, "column", "in the reference");
   only_in(fresh.columns, reference.columns, "column", "here");
   only_in(reference.rows, fresh.rows, "row", "in the reference");
@@ -292,8 +285,7 @@ std::vector<std::string> reference_exhibits(const fs::path& reference) {
   return names;
 }
 
-ReferenceCheck check_reference(const fs::path& reference,
-                               const fs::path& report,
+ReferenceCheck check_reference(const fs::path& reference, const fs::path& report,
                                const std::vector<std::string>& exhibits) {
   ReferenceCheck check;
   for (const std::string& exhibit : exhibits) {

@@ -16,8 +16,7 @@ namespace {
 
 /// The entry of that name. \throws InputError with the nearest name
 template <class Entry>
-const Entry& named(std::string_view kind,
-                   const std::vector<Entry>& entries,
+const Entry& named(std::string_view kind, const std::vector<Entry>& entries,
                    std::string_view name) {
   const auto found = std::ranges::find(entries, name, &Entry::name);
   if (found != entries.end()) return *found;

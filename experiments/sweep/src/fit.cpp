@@ -85,18 +85,14 @@ void check(const FitCell& cell) {
   const std::string where = cell_name(cell);
   if (!(cell.x > 0 && std::isfinite(cell.x))) reject("fit", "x", cell.x, "finite and > 0");
   if (cell.seeds.size() != cell.values.size())
-    reject(where,
-           "seeds",
-           std::to_string(cell.seeds.size()),
+    reject(where, "seeds", std::to_string(cell.seeds.size()),
            fmt::format("one for each of the {} values", cell.values.size()));
   if (cell.failed < 0) reject(where, "failed", cell.failed, ">= 0");
   if (cell.values.size() < 2)
     reject(where, "values", std::to_string(cell.values.size()), "at least 2");
   for (std::size_t i = 0; i < cell.values.size(); ++i)
     if (!(cell.values[i] > 0 && std::isfinite(cell.values[i])))
-      reject(where,
-             fmt::format("value of seed {}", cell.seeds[i]),
-             cell.values[i],
+      reject(where, fmt::format("value of seed {}", cell.seeds[i]), cell.values[i],
              "finite and > 0, to have a logarithm");
 }
 
@@ -131,13 +127,11 @@ Sample sample_of(std::span<const FitCell> cells) {
       sample.largest_log = std::max(sample.largest_log, std::abs(observations.back().log_value));
       ++appearances[observations.back().seed];
     }
-    std::sort(observations.begin(), observations.end(), [](const auto& a, const auto& b) {
-      return a.seed < b.seed;
-    });
-    const auto twice = std::adjacent_find(
-        observations.begin(), observations.end(), [](const auto& a, const auto& b) {
-          return a.seed == b.seed;
-        });
+    std::sort(observations.begin(), observations.end(),
+              [](const auto& a, const auto& b) { return a.seed < b.seed; });
+    const auto twice =
+        std::adjacent_find(observations.begin(), observations.end(),
+                           [](const auto& a, const auto& b) { return a.seed == b.seed; });
     if (twice != observations.end())
       reject(cell_name(*cell), "seed", std::to_string(seeds[twice->seed]), "each seed once");
     sample.fewest = std::min(sample.fewest, observations.size());
@@ -268,9 +262,7 @@ class HuberRegression {
     double weighted;  ///< sum of weight times residual
   };
   /// The residuals of a cell, where one beyond the threshold weighs less.
-  Residuals residuals(std::size_t cell,
-                      const Weights& weights,
-                      const Coefficients& c,
+  Residuals residuals(std::size_t cell, const Weights& weights, const Coefficients& c,
                       double threshold) const {
     const auto prior = weights.of_cell(cell);
     const auto& observations = sample_->cells[cell];
@@ -497,8 +489,7 @@ std::string to_text(const SlopeFit& fit) {
   return fmt::format("{:+.3f} {}", fit.slope, to_text(fit.interval));
 }
 
-Interval bootstrap_interval(std::size_t seeds,
-                            double estimate,
+Interval bootstrap_interval(std::size_t seeds, double estimate,
                             const std::function<double(std::span<const std::size_t>)>& statistic,
                             const FitOptions& options) {
   check(options);
@@ -514,15 +505,11 @@ Interval bootstrap_interval(std::size_t seeds,
   return percentile_interval(resampled, estimate, few_samples_factor(static_cast<double>(seeds)));
 }
 
-PairedComparison compare(std::string name,
-                         std::span<const double> first,
-                         std::span<const double> second,
-                         const FitOptions& options) {
+PairedComparison compare(std::string name, std::span<const double> first,
+                         std::span<const double> second, const FitOptions& options) {
   check(options);
   if (first.size() != second.size())
-    reject(name,
-           "values of the second",
-           std::to_string(second.size()),
+    reject(name, "values of the second", std::to_string(second.size()),
            fmt::format("{}, as many as of the first", first.size()));
   const auto usable = [](double v) { return v > 0 && std::isfinite(v); };
   std::vector<double> differences;  // of logarithms: exchanging the two turns the sign and no more
@@ -540,8 +527,7 @@ PairedComparison compare(std::string name,
 
   std::vector<double> drawn(differences.size());
   const Interval logs = bootstrap_interval(
-      differences.size(),
-      median(differences),
+      differences.size(), median(differences),
       [&](std::span<const std::size_t> pairs) {
         std::ranges::transform(pairs, drawn.begin(), [&](std::size_t k) { return differences[k]; });
         return median_in_place(drawn);

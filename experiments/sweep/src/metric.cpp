@@ -153,17 +153,11 @@ struct NamedValue {
 
 constexpr std::array derived{
     NamedValue{"best.sosp_level", "sosp_level of the best iterate", "start.sosp_level", best_level},
-    NamedValue{"trace.mean_gradient_norm",
-               "gradient norm, mean over iterates",
-               "start.gradient_norm",
-               mean_gradient_norm},
-    NamedValue{"trace.mean_excess_risk",
-               "excess risk, mean over iterates",
-               "start.excess_risk",
+    NamedValue{"trace.mean_gradient_norm", "gradient norm, mean over iterates",
+               "start.gradient_norm", mean_gradient_norm},
+    NamedValue{"trace.mean_excess_risk", "excess risk, mean over iterates", "start.excess_risk",
                mean_excess_risk},
-    NamedValue{"trace.median_sosp_level",
-               "sosp_level, median over iterates",
-               "start.sosp_level",
+    NamedValue{"trace.median_sosp_level", "sosp_level, median over iterates", "start.sosp_level",
                median_sosp_level},
     NamedValue{"trace.fraction_solved", "share of iterates that are α-SOSPs", "", fraction_solved},
     NamedValue{"schedule.alpha", "solved α", "", solved_alpha},
@@ -182,8 +176,7 @@ struct NamedPoint {
   Judged (*point)(const RunResult& result);
 };
 constexpr std::array points{
-    NamedPoint{"output", "output", empirical_output},
-    NamedPoint{"start", "start", empirical_start},
+    NamedPoint{"output", "output", empirical_output}, NamedPoint{"start", "start", empirical_start},
     NamedPoint{"population.output", "output, population", population_output},
     NamedPoint{"population.start", "start, population", population_start}};
 
@@ -294,8 +287,8 @@ std::string metric_label(std::string_view name) {
   if (const NamedValue* n = named(derived, name)) return std::string(n->label);
   const Parts p = split(name);
   if (is_free(name)) return std::string(name.substr(name.find('.') + 1));
-  return fmt::format(
-      "{} of the {}", named(quantities, p.tail)->label, named(points, p.head)->label);
+  return fmt::format("{} of the {}", named(quantities, p.tail)->label,
+                     named(points, p.head)->label);
 }
 
 }  // namespace dpsosp

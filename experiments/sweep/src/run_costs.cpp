@@ -19,10 +19,8 @@ std::string key_of_kind(const RunDescription& run) { return run.algorithm + " on
 /// 1, log n, log d, log ε.
 using Size = Eigen::Vector4d;
 Size size_of(const RunDescription& run) {
-  return {1.0,
-          std::log(static_cast<double>(run.records)),
-          std::log(static_cast<double>(run.dimension.value_or(1))),
-          std::log(run.epsilon)};
+  return {1.0, std::log(static_cast<double>(run.records)),
+          std::log(static_cast<double>(run.dimension.value_or(1))), std::log(run.epsilon)};
 }
 
 /// None where a stored description is that of no run.

@@ -210,9 +210,7 @@ std::string too_few_values(const CellMetric& m, std::size_t runs) {
 }
 
 /// The cells of one arm that differ along one axis only, and the slope through them.
-Slope slope_through(const Runs& runs,
-                    SweepMemory& memory,
-                    const FitRequest& request,
+Slope slope_through(const Runs& runs, SweepMemory& memory, const FitRequest& request,
                     const std::vector<const Cell*>& cells) {
   Slope s;
   s.request = request;
@@ -222,8 +220,8 @@ Slope slope_through(const Runs& runs,
     const std::string where =
         fmt::format("{} = {:g}", request.axis, coordinate(cell->at, request.axis).value());
     if (m.missing > 0) {
-      s.left_out.push_back(fmt::format(
-          "{}: {} of {} runs have no {}", where, m.missing, cell->runs.size(), request.metric));
+      s.left_out.push_back(fmt::format("{}: {} of {} runs have no {}", where, m.missing,
+                                       cell->runs.size(), request.metric));
       continue;
     }
     if (m.values.size() < 2) {
@@ -232,35 +230,28 @@ Slope slope_through(const Runs& runs,
     }
     const double result = median(m.values);
     if (std::ranges::min(m.values) <= 0) {
-      s.left_out.push_back(fmt::format(
-          "{}: a value is {:g}, which has no logarithm", where, std::ranges::min(m.values)));
+      s.left_out.push_back(fmt::format("{}: a value is {:g}, which has no logarithm", where,
+                                       std::ranges::min(m.values)));
       continue;
     }
     const auto start = measure_start(runs, *cell, request.metric);
     const CellMetric promise = measure(runs, *cell, "schedule.alpha");
     if (start && !promise.values.empty() && median(promise.values) >= *start) {
       s.left_out.push_back(fmt::format("{}: the schedule promises {:.3g}, the start has {:.3g}",
-                                       where,
-                                       median(promise.values),
-                                       *start));
+                                       where, median(promise.values), *start));
       continue;
     }
     if (start && *start <= 0) {
       s.left_out.push_back(fmt::format(
           "{}: the start has {:.3g}, which is not above 0, so no factor says how far the result "
           "{:.3g} is from it",
-          where,
-          *start,
-          result));
+          where, *start, result));
       continue;
     }
     if (start && *start < start_over_result * result) {
       s.left_out.push_back(
-          fmt::format("{}: the start has {:.3g}, less than {:g} times the result {:.3g}",
-                      where,
-                      *start,
-                      start_over_result,
-                      result));
+          fmt::format("{}: the start has {:.3g}, less than {:g} times the result {:.3g}", where,
+                      *start, start_over_result, result));
       continue;
     }
     add_labels(runs, *cell, s.privacy);
@@ -272,8 +263,7 @@ Slope slope_through(const Runs& runs,
   if (s.cells.size() < 3) {
     s.verdict.reason = cells.size() < 3
                            ? fmt::format("{} along {}, and a slope needs three",
-                                         cells.size() == 1 ? "one cell" : "two cells",
-                                         request.axis)
+                                         cells.size() == 1 ? "one cell" : "two cells", request.axis)
                            : fmt::format("{} of {} cells count", s.cells.size(), cells.size());
     return s;
   }
@@ -320,8 +310,7 @@ std::string to_text(const Coordinates& point) {
   std::vector<std::string> parts;
   for (const auto& [name, value] : point)
     parts.push_back(fmt::format(
-        "{} = {}",
-        name,
+        "{} = {}", name,
         value.is_number() ? fmt::format("{:g}", value.get<double>()) : setting_text(value)));
   return fmt::format("{}", fmt::join(parts, ", "));
 }
@@ -339,11 +328,8 @@ std::vector<Cell> cells_of(const Sweep& sweep, const Part& part) {
 std::shared_ptr<SweepMemory> Sweep::new_memory() { return std::make_shared<SweepMemory>(); }
 
 std::string place_of(const Sweep& sweep, const Part& part, const Cell& cell) {
-  return fmt::format("part {}, arm {}{}{}",
-                     part.name,
-                     sweep.arms[cell.arm].name,
-                     cell.at.empty() ? "" : " at ",
-                     to_text(cell.at));
+  return fmt::format("part {}, arm {}{}{}", part.name, sweep.arms[cell.arm].name,
+                     cell.at.empty() ? "" : " at ", to_text(cell.at));
 }
 
 std::vector<Job> jobs_of(const Sweep& sweep) {
@@ -362,9 +348,7 @@ std::vector<Job> of_shard(const std::vector<Job>& jobs, std::size_t index, std::
   return mine;
 }
 
-void require_metric(const Runs& runs,
-                    const std::vector<Cell>& cells,
-                    const std::string& metric,
+void require_metric(const Runs& runs, const std::vector<Cell>& cells, const std::string& metric,
                     const std::string& where) {
   const RunResult* finished = nullptr;
   for (const Cell& cell : cells)
@@ -375,9 +359,7 @@ void require_metric(const Runs& runs,
       }
   if (finished != nullptr)
     throw InputError(fmt::format("{}: no run has {}, expected a metric that they have, as {}",
-                                 where,
-                                 metric,
-                                 fmt::join(metrics_in(*finished), ", ")));
+                                 where, metric, fmt::join(metrics_in(*finished), ", ")));
 }
 
 void require_metric(const Runs& runs, const Sweep& sweep) {
@@ -418,9 +400,7 @@ std::optional<double> measure_start(const Runs& runs, const Cell& cell, std::str
 
 SlopeVerdict judge(const Slope& slope, ClaimedExponent claimed, bool solved) {
   if (!slope.fit) return slope.verdict;
-  SlopeVerdict v = judge(*slope.fit,
-                         claimed,
-                         slope.request.rivals,
+  SlopeVerdict v = judge(*slope.fit, claimed, slope.request.rivals,
                          slope.request.axis == "epsilon" ? HardEnd::small : HardEnd::large,
                          solved && slope.over_plan ? &*slope.over_plan : nullptr);
   if (v.bound == BoundVerdict::exceeds && !exceeds_logarithm(slope, claimed))
@@ -456,9 +436,7 @@ bool is_rate(const FitRequest& request) {
   return request.claimed && request.metric != "schedule.alpha";
 }
 
-std::vector<SweepSlice> slices_of(const std::vector<Cell>& cells,
-                                  std::size_t arm,
-                                  const Part& part,
+std::vector<SweepSlice> slices_of(const std::vector<Cell>& cells, std::size_t arm, const Part& part,
                                   const FitRequest& request) {
   // The axis that the coordinate belongs to; what is zipped with it moves too.
   const auto axis = std::ranges::find_if(
@@ -481,19 +459,15 @@ std::vector<Slope> slopes_of(const Runs& runs, const Sweep& sweep) {
   return slopes;
 }
 
-std::optional<CountingMetric> metric_that_counts(const Runs& runs,
-                                                 const Sweep& sweep,
+std::optional<CountingMetric> metric_that_counts(const Runs& runs, const Sweep& sweep,
                                                  const Slope& slope) {
   const auto part = std::ranges::find(sweep.parts, slope.part, &Part::name);
   if (part == sweep.parts.end()) return {};
   std::optional<CountingMetric> best;
-  for (const std::string_view metric : {"output.sosp_level",
-                                        "output.gradient_norm",
-                                        "output.excess_risk",
-                                        "trace.median_sosp_level",
-                                        "trace.mean_gradient_norm",
-                                        "trace.mean_excess_risk",
-                                        "best.sosp_level"}) {
+  for (const std::string_view metric :
+       {"output.sosp_level", "output.gradient_norm", "output.excess_risk",
+        "trace.median_sosp_level", "trace.mean_gradient_norm", "trace.mean_excess_risk",
+        "best.sosp_level"}) {
     if (metric == slope.request.metric) continue;
     Part alone = *part;
     FitRequest request = slope.request;
@@ -553,9 +527,7 @@ std::vector<double> over_noiseless(const Runs& runs, const Sweep& sweep, const S
           rest.records = 0;
           rest.epsilon = rest.delta = 0;
           visit(fmt::format("{:.9g} {:.9g} {:.9g} {}",  // grids end in rounding
-                            static_cast<double>(run.records),
-                            run.epsilon,
-                            run.delta,
+                            static_cast<double>(run.records), run.epsilon, run.delta,
                             Job(rest).hash()),
                 *value);
         }

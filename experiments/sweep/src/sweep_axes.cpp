@@ -75,8 +75,8 @@ std::vector<json> range_of(const TomlNode& node, const std::string& coordinate, 
   const std::string spacing = t.has("spacing") ? t.at("spacing").text() : "log";
   if (spacing != "log" && spacing != "linear") t.at("spacing").refuse("\"log\" or \"linear\"");
   if (spacing == "log" && !(from > 0 && to > 0))
-    node.fail(fmt::format(
-        "{} from {:g} to {:g}, expected ends > 0, or spacing = \"linear\"", coordinate, from, to));
+    node.fail(fmt::format("{} from {:g} to {:g}, expected ends > 0, or spacing = \"linear\"",
+                          coordinate, from, to));
   if (from == to)
     node.fail(fmt::format("{} from {:g} to {:g}, expected different ends", coordinate, from, to));
   std::vector<json> values;
@@ -125,10 +125,7 @@ Axis axis_of(const TomlNode& node, Scale scale) {
       grid.fail(
           fmt::format("{} has {} values and {} has {}; coordinates of one axis move together "
                       "and have equally many",
-                      name,
-                      values.size(),
-                      axis.front().front().first,
-                      axis.size()));
+                      name, values.size(), axis.front().front().first, axis.size()));
     for (std::size_t k = 0; k < values.size(); ++k) axis[k].emplace_back(name, values[k]);
   }
   if (axis.empty()) node.refuse("a coordinate and its values");

@@ -24,8 +24,7 @@ double epsilon_of(const TomlNode& node);
 double delta_of(const TomlNode& node);
 
 /// The values of a coordinate: an array, or a range {from, to, points, spacing}.
-std::vector<nlohmann::json> grid_of(const TomlNode& node,
-                                    const std::string& coordinate,
+std::vector<nlohmann::json> grid_of(const TomlNode& node, const std::string& coordinate,
                                     Scale scale);
 
 /// One axis: a table of one coordinate, or of several that move together.

@@ -37,8 +37,8 @@ std::string csv_row(const std::vector<std::string>& fields) {
 
 std::string cells_csv(const Runs& runs, const Sweep& sweep, const Part& part) {
   const std::vector<std::string> metrics = shown_metrics(sweep, part);
-  constexpr std::array others{
-      "schedule.alpha", "estimate.median", "steps", "records_used", "evaluations", "privacy.spent"};
+  constexpr std::array others{"schedule.alpha", "estimate.median", "steps",
+                              "records_used",   "evaluations",     "privacy.spent"};
   std::vector<std::string> names{"arm"};
   for (const Axis& axis : part.axes)
     for (const auto& [name, unused] : axis.front()) names.push_back(csv_field(name));
@@ -79,29 +79,13 @@ std::string slopes_csv(const std::vector<Slope>& slopes) {
       if (std::ranges::find(fixed, name) == fixed.end()) fixed.push_back(name);
   std::vector<std::string> names{"part", "arm", "axis", "unit", "metric"};
   for (const std::string& name : fixed) names.push_back(csv_field(name));
-  names.insert(names.end(),
-               {"claimed_low",
-                "claimed_high",
-                "reference",
-                "slope",
-                "low",
-                "high",
-                "drift",
-                "drifting",
-                "cells",
-                "cells_left_out",
-                "seeds",
-                "verdict",
-                "bound",
-                "reason",
-                "privacy"});
+  names.insert(names.end(), {"claimed_low", "claimed_high", "reference", "slope", "low", "high",
+                             "drift", "drifting", "cells", "cells_left_out", "seeds", "verdict",
+                             "bound", "reason", "privacy"});
   std::string csv = csv_row(names);
   for (const Slope& s : slopes) {
-    std::vector<std::string> row{csv_field(s.part),
-                                 csv_field(s.arm),
-                                 csv_field(s.request.axis),
-                                 s.request.in_noise ? "noise" : "",
-                                 csv_field(s.request.metric)};
+    std::vector<std::string> row{csv_field(s.part), csv_field(s.arm), csv_field(s.request.axis),
+                                 s.request.in_noise ? "noise" : "", csv_field(s.request.metric)};
     for (const std::string& name : fixed) {
       const auto at = std::ranges::find(s.slice, name, &Coordinates::value_type::first);
       row.push_back(at == s.slice.end() ? "" : csv_value(at->second));
@@ -147,8 +131,8 @@ std::string runs_csv(const Sweep& sweep) {
     for (const Part& part : phase.parts)
       for (const dpsosp::Cell& cell : cells_of(phase, part))
         for (const Job& job : cell.runs)
-          rows += fmt::format(
-              "{},{},{},{}\r\n", job.hash(), part.name, csv_field(phase.arms[cell.arm].name), use);
+          rows += fmt::format("{},{},{},{}\r\n", job.hash(), part.name,
+                              csv_field(phase.arms[cell.arm].name), use);
   };
   add(search_of(sweep), "tuning");
   add(sweep, "result");

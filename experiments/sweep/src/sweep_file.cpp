@@ -31,18 +31,9 @@ constexpr double most_runs = 1e6;  // of a part
 constexpr double usual_dimension = 100;
 constexpr double small_data = 1e6;  // records times dimension that take milliseconds to make
 
-const std::vector<std::string> spec_names{"records",
-                                          "dimension",
-                                          "epsilon",
-                                          "delta",
-                                          "calibrator",
-                                          "noise",
-                                          "variant",
-                                          "schedule",
-                                          "door",
-                                          "observations",
-                                          "settings",
-                                          "problem_settings"};
+const std::vector<std::string> spec_names{
+    "records", "dimension", "epsilon", "delta",        "calibrator", "noise",
+    "variant", "schedule",  "door",    "observations", "settings",   "problem_settings"};
 
 void read_settings(const TomlNode& node, std::map<std::string, std::string>& into) {
   for (const auto& [name, value] : node.table().entries()) {
@@ -95,9 +86,7 @@ void name_from(const std::filesystem::path& folder, std::vector<Axis>& axes) {
 }
 
 /// \param folder  of the sweep's file, to which the card of a program is relative
-Arm arm_of(const TomlNode& node,
-           const RunSpec& common,
-           Scale scale,
+Arm arm_of(const TomlNode& node, const RunSpec& common, Scale scale,
            const std::filesystem::path& folder) {
   TomlTable t = node.table();
   std::vector<std::string> names = spec_names;
@@ -130,24 +119,20 @@ void check_fit_axis(const TomlNode& node, const Part& part) {
     for (const auto& [coordinate, unused] : axis.front()) names.push_back(coordinate);
   if (std::ranges::find(names, name) == names.end())
     node.refuse(
-        fmt::format("a coordinate of part {}: {}",
-                    part.name,
+        fmt::format("a coordinate of part {}: {}", part.name,
                     names.empty() ? "it has none" : fmt::format("{}", fmt::join(names, ", "))));
   for (const Axis& axis : part.axes)
     for (const Coordinates& p : axis)
       for (const auto& [coordinate, value] : p)
         if (coordinate == name && !(value.is_number() && value.get<double>() > 0))
-          node.fail(fmt::format(
-              "{} = {}, expected numbers > 0 where a slope is fitted", name, value.dump()));
+          node.fail(fmt::format("{} = {}, expected numbers > 0 where a slope is fitted", name,
+                                value.dump()));
 }
 
 /// What the claim states on the fit's axis; where it states several exponents there, that of the
 /// fit's part and arm.
-const StatedExponent& exponent_of(const TomlNode& claim,
-                                  const FitRequest& fit,
-                                  const Part& part,
-                                  const Sweep& sweep,
-                                  std::span<const StatedExponent> stated) {
+const StatedExponent& exponent_of(const TomlNode& claim, const FitRequest& fit, const Part& part,
+                                  const Sweep& sweep, std::span<const StatedExponent> stated) {
   const auto fitted = [&](const std::string& arm) {
     return fit.arm.empty()
                ? std::ranges::any_of(part.arms, [&](auto a) { return sweep.arms[a].name == arm; })
@@ -174,23 +159,18 @@ const StatedExponent& exponent_of(const TomlNode& claim,
   }
   if (axes.empty()) claim.checked([&] { reject_unknown("slope claim", id, claims); });
   if (anywhere.empty())
-    claim.fail(fmt::format(
-        "claim {} states no exponent on {}, only on {}", id, fit.axis, fmt::join(axes, ", ")));
+    claim.fail(fmt::format("claim {} states no exponent on {}, only on {}", id, fit.axis,
+                           fmt::join(axes, ", ")));
   if (anywhere.size() == 1) return *anywhere.front();
   if (here.size() == 1) return *here.front();
   claim.fail(fmt::format(
-      "claim {} states {} exponents on {} and {} of them for this part and arm, expected one",
-      id,
-      anywhere.size(),
-      fit.axis,
-      here.empty() ? "none" : "several"));
+      "claim {} states {} exponents on {} and {} of them for this part and arm, expected one", id,
+      anywhere.size(), fit.axis, here.empty() ? "none" : "several"));
 }
 
 /// Whether the claim is about the fit's metric: that of its entries for this part and arm, where it
 /// has such, else that of any entry on this axis. The schedule's own α is judged beside each.
-bool is_of_claim(const FitRequest& fit,
-                 const Part& part,
-                 const Sweep& sweep,
+bool is_of_claim(const FitRequest& fit, const Part& part, const Sweep& sweep,
                  std::span<const StatedExponent> stated) {
   if (fit.metric == "schedule.alpha") return true;
   bool here = false, here_same = false, any_same = false;
@@ -220,19 +200,10 @@ std::vector<double> named_exponents(std::string_view axis, std::span<const State
   return named;
 }
 
-FitRequest fit_of(const TomlNode& node,
-                  const Part& part,
-                  const Sweep& sweep,
+FitRequest fit_of(const TomlNode& node, const Part& part, const Sweep& sweep,
                   std::span<const StatedExponent> stated) {
   TomlTable t = node.table();
-  t.allow({"axis",
-           "unit",
-           "metric",
-           "arm",
-           "claim",
-           "claimed",
-           "rivals",
-           "reference",
+  t.allow({"axis", "unit", "metric", "arm", "claim", "claimed", "rivals", "reference",
            "ends_at_alpha"});
   FitRequest f;
   f.axis = t.at("axis").text();
@@ -368,9 +339,7 @@ void check_cells(const TomlNode& axes, const Sweep& sweep, Part part, bool try_r
     for (const Axis& axis : part.axes)
       for (const auto& [name, unused] : axis.front())
         if (const Axis* both = tuned(sweep.arms[arm], name); both != nullptr)
-          axes.fail(fmt::format("{} is on an axis of part {} and tuned in arm {}",
-                                name,
-                                part.name,
+          axes.fail(fmt::format("{} is on an axis of part {} and tuned in arm {}", name, part.name,
                                 sweep.arms[arm].name));
   }
   for (const Axis& axis : part.axes) runs *= static_cast<double>(axis.size());
@@ -394,11 +363,8 @@ void check_cells(const TomlNode& axes, const Sweep& sweep, Part part, bool try_r
 }
 
 /// \param try_runs  also refuse what only a run would refuse
-Sweep parse(std::string_view toml,
-            const std::string& source,
-            Scale scale,
-            std::span<const StatedExponent> stated,
-            bool try_runs) {
+Sweep parse(std::string_view toml, const std::string& source, Scale scale,
+            std::span<const StatedExponent> stated, bool try_runs) {
   const TomlDocument document(toml, source);
   TomlTable top = document.root();
   std::vector<std::string> names = spec_names;
@@ -500,15 +466,12 @@ std::optional<std::string> planned_steps(const RunDescription& run) {
   }
 }
 
-Sweep parse_sweep(std::string_view toml,
-                  const std::string& source,
-                  Scale scale,
+Sweep parse_sweep(std::string_view toml, const std::string& source, Scale scale,
                   std::span<const StatedExponent> stated) {
   return parse(toml, source, scale, stated, false);
 }
 
-Sweep read_sweep(const std::filesystem::path& file,
-                 Scale scale,
+Sweep read_sweep(const std::filesystem::path& file, Scale scale,
                  std::span<const StatedExponent> stated) {
   if (const std::string why = why_unreadable(file); !why.empty())
     throw InputError(fmt::format("sweep: {} {}, expected a TOML file", file.string(), why));

@@ -82,11 +82,8 @@ std::size_t style_of(const Sweep& sweep, std::size_t arm) {
 
 /// One metric of a part: every arm that a slope of it is fitted to.
 /// \param promised  the schedules' α bounds this metric
-plots::Panel slopes_panel(const Runs& runs,
-                          const Sweep& sweep,
-                          const Part& part,
-                          const std::string& metric,
-                          bool promised) {
+plots::Panel slopes_panel(const Runs& runs, const Sweep& sweep, const Part& part,
+                          const std::string& metric, bool promised) {
   const auto cells = cells_of(sweep, part);
   plots::Panel p;
   p.title = part.name;
@@ -269,16 +266,8 @@ plots::Table slopes_table(const std::vector<Slope>& slopes, std::string id, std:
       "runs), 95 % interval over seeds, verdict against the claimed exponent.";
   t.row_header = "algorithm";
   t.column_groups.push_back({"",
-                             {"privacy",
-                              "axis",
-                              "metric",
-                              "claimed",
-                              "reference",
-                              "measured",
-                              "95 % interval",
-                              "drift",
-                              "cells",
-                              "verdict"}});
+                             {"privacy", "axis", "metric", "claimed", "reference", "measured",
+                              "95 % interval", "drift", "cells", "verdict"}});
   plots::RowGroup group;
   for (const Slope& s : slopes) {
     plots::Row row;
@@ -383,9 +372,7 @@ plots::Table cells_table(const Runs& runs, const Sweep& sweep, const Part& part,
   return t;
 }
 
-plots::Figure slopes_figure(const Runs& runs,
-                            const Sweep& sweep,
-                            std::string id,
+plots::Figure slopes_figure(const Runs& runs, const Sweep& sweep, std::string id,
                             std::string title) {
   plots::Figure f;
   f.id = std::move(id);
@@ -465,16 +452,12 @@ std::string moving_constants_text(const Sweep& sweep, const Slope& slope) {
       if (other == after.end() || !(value > 0 && other->second > 0) ||
           std::abs(other->second - value) <= same * value)
         continue;
-      moving.push_back(fmt::format("{} from {:.3g} to {:.3g}, exponent {}",
-                                   name,
-                                   value,
+      moving.push_back(fmt::format("{} from {:.3g} to {:.3g}, exponent {}", name, value,
                                    other->second,
                                    exponent_text(std::log(other->second / value) / range)));
     }
     if (moving.empty()) return {};
-    return fmt::format("constants of {} move along {}: {}",
-                       arm->spec.problem,
-                       slope.request.axis,
+    return fmt::format("constants of {} move along {}: {}", arm->spec.problem, slope.request.axis,
                        fmt::join(moving, "; "));
   }
   return {};

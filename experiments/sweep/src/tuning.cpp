@@ -18,8 +18,8 @@
 namespace dpsosp {
 namespace {
 
-constexpr std::array<std::uint64_t, 16> bases{
-    2, 3, 5, 7, 11, 13, 17, 19, 23, 29, 31, 37, 41, 43, 47, 53};
+constexpr std::array<std::uint64_t, 16> bases{2,  3,  5,  7,  11, 13, 17, 19,
+                                              23, 29, 31, 37, 41, 43, 47, 53};
 
 /// The digits of k behind the point, the last one first: in [0, 1).
 double radical_inverse(std::uint64_t k, std::uint64_t base) {
@@ -54,8 +54,7 @@ bool is_tuned(const Sweep& sweep, const Part& part) {
 }
 
 std::vector<Coordinates> trials_of(const std::vector<Axis>& space,
-                                   const std::vector<std::size_t>& places,
-                                   std::size_t budget,
+                                   const std::vector<std::size_t>& places, std::size_t budget,
                                    std::uint64_t seed) {
   double points = space.empty() ? 0 : 1;
   for (const Axis& axis : space) points *= static_cast<double>(axis.size());
@@ -63,8 +62,7 @@ std::vector<Coordinates> trials_of(const std::vector<Axis>& space,
     throw InputError(fmt::format(
         "a budget of {} settings, expected at most {:g}: the arm as written and the points of its "
         "space",
-        budget,
-        points + 1));
+        budget, points + 1));
   std::vector<double> shifts;
   for (const std::size_t place : places)
     shifts.push_back(
@@ -129,12 +127,9 @@ std::vector<TunedCell> tuned_cells(const Runs& runs, const Sweep& sweep, const P
 void choose(const Runs& runs, Sweep& sweep) {
   const Sweep search = search_of(sweep);
   for (const Part& part : search.parts)
-    require_metric(
-        runs,
-        cells_of(search, part),
-        sweep.metric,
-        fmt::format(
-            "sweep {}: part {}, arm {}", sweep.name, part.name, sweep.arms[part.arms[0]].name));
+    require_metric(runs, cells_of(search, part), sweep.metric,
+                   fmt::format("sweep {}: part {}, arm {}", sweep.name, part.name,
+                               sweep.arms[part.arms[0]].name));
   for (Part& part : sweep.parts)
     for (TunedCell& cell : tuned_cells(runs, sweep, part))
       part.chosen.insert_or_assign({cell.arm, std::move(cell.at)}, cell.chosen);

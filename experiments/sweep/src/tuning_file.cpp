@@ -83,25 +83,17 @@ void tune_arm(const TomlNode& node, const TomlTable& tune, Scale scale, Arm& arm
       of_arm.fail(fmt::format(
           "arm {} tries {} settings and [tune] has budget = {}; expected the same for all arms, or "
           "unequal = \"WHY\" in [tune]",
-          arm.name,
-          budget,
-          budget_of(tune)));
+          arm.name, budget, budget_of(tune)));
   }
   std::vector<std::size_t> places;
-  const auto add = [&](const TomlNode& at,
-                       const TomlNode& values,
-                       const std::string& role,
+  const auto add = [&](const TomlNode& at, const TomlNode& values, const std::string& role,
                        const std::string& setting) {
     const auto integers = takes_integers(arm.spec.algorithm, setting);
     if (!integers)
       at.fail(fmt::format(
           "{} has no setting {}, which is tuned; expected {} = \"NAME\" of its substitute, or {} = "
           "false, in the tune of arm {}",
-          arm.spec.algorithm,
-          setting,
-          role,
-          role,
-          arm.name));
+          arm.spec.algorithm, setting, role, role, arm.name));
     for (const Axis& other : arm.space)
       if (other.front().front().first == "set." + setting)
         at.fail(fmt::format("arm {} tunes {} twice", arm.name, setting));
@@ -131,9 +123,7 @@ void tune_arm(const TomlNode& node, const TomlTable& tune, Scale scale, Arm& arm
   if (place > most_tuned)
     node.fail(fmt::format("{} settings are tuned, expected at most {}", place, most_tuned));
   arm.trials = node.checked([&] {
-    return trials_of(arm.space,
-                     places,
-                     static_cast<std::size_t>(budget),
+    return trials_of(arm.space, places, static_cast<std::size_t>(budget),
                      tune.has("order")
                          ? static_cast<std::uint64_t>(tune.at("order").integer(0, most_first_seed))
                          : Tuning{}.order);
@@ -148,11 +138,7 @@ void check_apart(const TomlNode& node, const Part& part, const Tuning& tuning) {
         fmt::format("part {} has seeds {} to {} and tuning has {} to {}; expected none in common, "
                     "by first_seed "
                     "of [tune] or of the file",
-                    part.name,
-                    part.first_seed,
-                    end - 1,
-                    tuning.first_seed,
-                    tuning_end - 1));
+                    part.name, part.first_seed, end - 1, tuning.first_seed, tuning_end - 1));
   for (const Axis& axis : part.by_seed) {
     const auto seen = [&](std::uint64_t first, std::uint64_t last) {
       std::set<std::uint64_t> values;
@@ -167,8 +153,7 @@ void check_apart(const TomlNode& node, const Part& part, const Tuning& tuning) {
             fmt::format("by_seed of part {} gives tuning and results one instance, {}; expected "
                         "more values than "
                         "all seeds together, and a first_seed of [tune] that leads to others",
-                        part.name,
-                        to_text(axis[value])));
+                        part.name, to_text(axis[value])));
   }
 }
 

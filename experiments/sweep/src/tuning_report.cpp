@@ -62,11 +62,8 @@ std::string space_text(const Sweep& sweep, const Part& part, const Arm& arm) {
     axes.push_back(values_text(axis));
   }
   std::ranges::move(left_alone(sweep, part, arm), std::back_inserter(axes));
-  return fmt::format("{}: as written and {} of {} settings, {}.",
-                     arm.name,
-                     arm.trials.size() - 1,
-                     points,
-                     fmt::join(axes, "; "));
+  return fmt::format("{}: as written and {} of {} settings, {}.", arm.name, arm.trials.size() - 1,
+                     points, fmt::join(axes, "; "));
 }
 
 /// Digits that tell two numbers apart, at least three.
@@ -88,8 +85,7 @@ struct SearchPrice {
 };
 
 /// None where a run is not zCDP with one ρ for all settings.
-std::optional<SearchPrice> search_price(const Runs& runs,
-                                        const dpsosp::Cell& cell,
+std::optional<SearchPrice> search_price(const Runs& runs, const dpsosp::Cell& cell,
                                         std::size_t budget) {
   const RunDescription& d = cell.first_run();
   for (const Job& job : cell.runs) {
@@ -151,8 +147,8 @@ std::vector<std::string> at_ends(const Arm& arm, const Coordinates& trial) {
     if (!chosen || values.size() < 2) continue;
     const auto [least, most] = std::ranges::minmax(values);
     if (*chosen != least && *chosen != most) continue;
-    ends.push_back(fmt::format(
-        "{}, the {}", settings_text({{name, value}}), *chosen == least ? "smallest" : "largest"));
+    ends.push_back(fmt::format("{}, the {}", settings_text({{name, value}}),
+                               *chosen == least ? "smallest" : "largest"));
   }
   return ends;
 }
@@ -166,13 +162,8 @@ plots::Table tuning_table(const Runs& runs, const Sweep& sweep, const Part& part
   t.title = fmt::format("{}: settings of {}", sweep.title, part.name);
   t.row_header = "cell";
   t.column_groups = {{"",
-                      {"chosen",
-                       "place in the order",
-                       metric + ", tuning",
-                       "as written",
-                       "start",
-                       "settings without a value",
-                       "at an end of the space"}},
+                      {"chosen", "place in the order", metric + ", tuning", "as written", "start",
+                       "settings without a value", "at an end of the space"}},
                      {"the same search on secret records", {"ε", "or noise times"}}};
   const std::vector<dpsosp::Cell> cells = cells_of(sweep, part);
   std::vector<std::string> own_data;  // arms
@@ -201,9 +192,7 @@ plots::Table tuning_table(const Runs& runs, const Sweep& sweep, const Part& part
         t.footnotes.push_back(
             fmt::format("{}, {}: not {} times better than the start, so that a method that stays "
                         "there is preferred; another start or metric would tell more.",
-                        a.name,
-                        to_text(cell.at),
-                        least_gain));
+                        a.name, to_text(cell.at), least_gain));
       }
       group.rows.push_back(
           {.label = to_text(cell.at),
@@ -212,8 +201,7 @@ plots::Table tuning_table(const Runs& runs, const Sweep& sweep, const Part& part
                text_cell(fmt::format("{} of {}", cell.chosen + 1, cell.trials.size())),
                std::move(value),
                std::isfinite(written) ? plots::number_cell(written, digits) : text_cell("none"),
-               start ? plots::number_cell(*start) : text_cell("–"),
-               plots::count_cell(without),
+               start ? plots::number_cell(*start) : text_cell("–"), plots::count_cell(without),
                text_cell(ends.empty() ? "–" : fmt::format("{}", fmt::join(ends, "; "))),
                price ? plots::number_cell(price->epsilon) : text_cell("–"),
                price ? plots::number_cell(price->noise) : text_cell("–")}});
@@ -237,11 +225,8 @@ plots::Table tuning_table(const Runs& runs, const Sweep& sweep, const Part& part
       "The setting of the least median {} over {} seeds from {}, which no result has{}; a run that "
       "failed counts as worst. Every arm tries itself as written, then the first settings of one "
       "order (seed {}).{}",
-      metric,
-      tuning.seeds,
-      tuning.first_seed,
-      own_data.empty() ? "" : ", while records of a file are the same",
-      tuning.order,
+      metric, tuning.seeds, tuning.first_seed,
+      own_data.empty() ? "" : ", while records of a file are the same", tuning.order,
       tuning.unequal.empty() ? "" : fmt::format(" Budgets differ: {}.", tuning.unequal));
   if (!own_data.empty())
     t.notes.push_back(fmt::format(
@@ -257,8 +242,7 @@ std::string tuned_commands(const Sweep& sweep) {
     for (const dpsosp::Cell& cell : cells_of(sweep, part)) {
       if (sweep.arms[cell.arm].trials.size() == 1) continue;
       const RunDescription& d = cell.first_run();
-      text += fmt::format("# {}{}\n{}{}\n",
-                          place_of(sweep, part, cell),
+      text += fmt::format("# {}{}\n{}{}\n", place_of(sweep, part, cell),
                           d.program.empty() ? ""
                                             : ", with other noise than in the sweep, whose "
                                               "programs.secret run does not read",

@@ -75,20 +75,14 @@ std::string warning_of_clip(const UsedByArm& used, const std::string& arm) {
     return fmt::format(
         "{}: no contribution is longer than {:.2g} % of its clip, by which the noise goes; its "
         "clip is {}",
-        arm,
-        100 * std::ranges::max(used.longest),
-        to_text(used.clips));
+        arm, 100 * std::ranges::max(used.longest), to_text(used.clips));
   const auto many =
       std::ranges::count_if(used.clipped, [](double share) { return share > most_clipped; });
   if (many == 0) return {};
   return fmt::format(
       "{}: {} of the contributions are clipped, more than {:.0f} % in {} of {} "
       "cells; its clip is {}",
-      arm,
-      range_text(percent(used.clipped), " %"),
-      100 * most_clipped,
-      many,
-      used.clipped.size(),
+      arm, range_text(percent(used.clipped), " %"), 100 * most_clipped, many, used.clipped.size(),
       to_text(used.clips));
 }
 
@@ -134,10 +128,10 @@ std::vector<std::string> warnings_of_terms(const Sweep& sweep, const Part& part)
     calibrators.push_back({name, {std::string(word_of(d.calibrator))}});
   }
   std::vector<std::string> warnings;
-  for (std::string w : {warning_where_they_differ("problems", problems),
-                        warning_where_they_differ("sizes", sizes),
-                        warning_where_they_differ("budgets", budgets),
-                        warning_where_they_differ("calibrators", calibrators)})
+  for (std::string w :
+       {warning_where_they_differ("problems", problems), warning_where_they_differ("sizes", sizes),
+        warning_where_they_differ("budgets", budgets),
+        warning_where_they_differ("calibrators", calibrators)})
     if (!w.empty()) warnings.push_back(std::move(w));
   return warnings;
 }
@@ -149,16 +143,11 @@ constexpr double little_spent = 0.5;
 /// \param most  share of ε that an arm of the part spends
 std::string warning_of_budget(const UsedByArm& used, const std::string& arm, double most) {
   if (!used.cut_short.empty())
-    return fmt::format("{}: the budget ended {} of {} runs, after {} steps",
-                       arm,
-                       used.cut_short.size(),
-                       used.steps.size(),
-                       range_text(used.cut_short));
+    return fmt::format("{}: the budget ended {} of {} runs, after {} steps", arm,
+                       used.cut_short.size(), used.steps.size(), range_text(used.cut_short));
   if (used.spent.empty() || median(used.spent) >= little_spent * most) return {};
-  return fmt::format("{}: its runs spend {} of ε, those of another arm {:.3g} %",
-                     arm,
-                     range_text(percent(used.spent), " %"),
-                     100 * most);
+  return fmt::format("{}: its runs spend {} of ε, those of another arm {:.3g} %", arm,
+                     range_text(percent(used.spent), " %"), 100 * most);
 }
 
 }  // namespace

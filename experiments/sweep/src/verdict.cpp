@@ -48,8 +48,7 @@ Interval excess_of(Interval slope, ClaimedExponent claimed, HardEnd end) {
 }
 
 /// The verdict on the ratio, from every interval of a slope that may be the true one.
-BoundVerdict bound_of(std::initializer_list<Interval> slopes,
-                      ClaimedExponent claimed,
+BoundVerdict bound_of(std::initializer_list<Interval> slopes, ClaimedExponent claimed,
                       HardEnd end) {
   double least = std::numeric_limits<double>::infinity(), most = -least;
   for (const Interval& s : slopes) {
@@ -78,9 +77,7 @@ double next_above(ClaimedExponent claimed, std::span<const double> rivals) {
 
 /// The exponents that an interval does not tell from the claimed one: a rival only where the zone
 /// ends half-way to it; else how far the interval passes the zone.
-std::string undecided(Interval interval,
-                      Interval zone,
-                      ClaimedExponent claimed,
+std::string undecided(Interval interval, Interval zone, ClaimedExponent claimed,
                       std::span<const double> rivals) {
   std::vector<std::string> others, beyond;
   const auto side = [&](double past, double reach, double rival) {
@@ -97,8 +94,8 @@ std::string undecided(Interval interval,
     reasons.push_back(
         fmt::format("undecided between the claimed exponent and {}", fmt::join(others, " and ")));
   if (!beyond.empty())
-    reasons.push_back(fmt::format(
-        "the interval passes the zone {} by {}", to_text(zone), fmt::join(beyond, " and ")));
+    reasons.push_back(fmt::format("the interval passes the zone {} by {}", to_text(zone),
+                                  fmt::join(beyond, " and ")));
   return fmt::format("{}", fmt::join(reasons, "; "));
 }
 
@@ -108,10 +105,8 @@ SlopeVerdict judge_by(Interval zone, ClaimedExponent claimed, const SlopeFit& fi
   const Place line = place_of(fit.interval, zone);
   const Place first = place_of(fit.first, zone), last = place_of(fit.last, zone);
   const std::string drift =
-      fmt::format("a drift of {:+.3g} [{:+.3g}, {:+.3g}] is within chance, not excluded",
-                  fit.drift,
-                  fit.drift_interval.low,
-                  fit.drift_interval.high);
+      fmt::format("a drift of {:+.3g} [{:+.3g}, {:+.3g}] is within chance, not excluded", fit.drift,
+                  fit.drift_interval.low, fit.drift_interval.high);
   const bool may_drift = std::abs(fit.drift) > FitOptions{}.drift_tolerance;
   // A curve within a few per cent of a line is a power law with the line's exponent for every
   // reader; only what lies beyond the range, which "better" and "worse" are about, is open.
@@ -132,8 +127,7 @@ SlopeVerdict judge_by(Interval zone, ClaimedExponent claimed, const SlopeFit& fi
   } else if (fit.drifting && !near_line) {
     v.verdict = one_side ? verdict_of(first, end) : Verdict::no_power_law;
     v.reason = fmt::format("the slope goes from {} at the first cell to {} at the last",
-                           to_text(fit.first),
-                           to_text(fit.last));
+                           to_text(fit.first), to_text(fit.last));
     v.bound = bound_of({fit.interval, fit.first, fit.last}, claimed, end);
   } else if (may_drift && (line == Place::below || line == Place::above)) {
     v.verdict = one_side ? verdict_of(first, end) : Verdict::more_seeds;
@@ -144,8 +138,7 @@ SlopeVerdict judge_by(Interval zone, ClaimedExponent claimed, const SlopeFit& fi
     v.bound = bound_of({fit.interval}, claimed, end);
     if (fit.drifting)
       v.reason = fmt::format("a drift of {:+.3g} leaves the line by a factor of at most {:.3g}",
-                             fit.drift,
-                             fit.off_curve);
+                             fit.drift, fit.off_curve);
     else if (may_drift)
       v.reason = drift;
     const Interval from = may_drift ? fit.first : fit.interval;
@@ -155,8 +148,8 @@ SlopeVerdict judge_by(Interval zone, ClaimedExponent claimed, const SlopeFit& fi
     const Place means = place_of(fit.mean_interval, zone);
     if (line == Place::inside && (means == Place::below || means == Place::above)) {
       v.verdict = Verdict::more_seeds;
-      v.reason = fmt::format(
-          "runs as claimed, their means {:+.3f} {}", fit.mean_slope, to_text(fit.mean_interval));
+      v.reason = fmt::format("runs as claimed, their means {:+.3f} {}", fit.mean_slope,
+                             to_text(fit.mean_interval));
       v.bound = bound_of({fit.interval, fit.mean_interval}, claimed, end);
     }
   }
@@ -173,9 +166,7 @@ std::string to_text(ClaimedExponent claimed) {
 Interval zone_of(ClaimedExponent claimed, std::span<const double> rivals) {
   if (!std::isfinite(claimed.low)) reject("judge", "claimed", claimed.low, "a finite exponent");
   if (!(claimed.high >= claimed.low && std::isfinite(claimed.high)))
-    reject("judge",
-           "upper end of the claimed range",
-           claimed.high,
+    reject("judge", "upper end of the claimed range", claimed.high,
            fmt::format("finite and at least the lower end, {:g}", claimed.low));
   const double below = 0.5 * (claimed.low - next_below(claimed, rivals));
   const double above = 0.5 * (next_above(claimed, rivals) - claimed.high);
@@ -193,11 +184,8 @@ Headline headline_of(const SlopeVerdict& v) {
              : Headline::open;
 }
 
-SlopeVerdict judge(const SlopeFit& fit,
-                   ClaimedExponent claimed,
-                   std::span<const double> rivals,
-                   HardEnd end,
-                   const SlopeFit* over_plan) {
+SlopeVerdict judge(const SlopeFit& fit, ClaimedExponent claimed, std::span<const double> rivals,
+                   HardEnd end, const SlopeFit* over_plan) {
   using enum Verdict;
   const Interval zone = zone_of(claimed, rivals);
   SlopeVerdict v = judge_by(zone, claimed, fit, end);

@@ -166,9 +166,7 @@ nlohmann::json TomlNode::scalar() const {
 
 TomlNode TomlTable::at(std::string_view name) const {
   if (const toml::node* node = table_->get(name)) return {*node, *source_, std::string(name)};
-  throw InputError(fmt::format("{}: {} is missing {}",
-                               place(*source_, table_->source()),
-                               name,
+  throw InputError(fmt::format("{}: {} is missing {}", place(*source_, table_->source()), name,
                                name_.empty() ? "at the top of the file" : "in " + name_));
 }
 

@@ -124,43 +124,24 @@ bool Curator::answers_second_order() const {
 Batch Curator::draw(const BatchPolicy& policy, BatchUse use) {
   return Handles::batch(ask(question::draw, Handles::of(*this), policy, use).integer(), policy);
 }
-void Curator::gradient(const Point& point,
-                       const Batch& batch,
-                       const GradientQuery& query,
+void Curator::gradient(const Point& point, const Batch& batch, const GradientQuery& query,
                        VectorRef out) {
   read_exactly(ask(question::gradient, Handles::of(*this), point, Handles::of(batch), query), out);
 }
-void Curator::gradient_difference(const Point& point,
-                                  const Point& previous,
-                                  const Batch& batch,
-                                  const GradientQuery& query,
-                                  VectorRef out) {
-  read_exactly(ask(question::gradient_difference,
-                   Handles::of(*this),
-                   point,
-                   previous,
-                   Handles::of(batch),
-                   query),
+void Curator::gradient_difference(const Point& point, const Point& previous, const Batch& batch,
+                                  const GradientQuery& query, VectorRef out) {
+  read_exactly(ask(question::gradient_difference, Handles::of(*this), point, previous,
+                   Handles::of(batch), query),
                out);
 }
-void Curator::gradient_combination(double gamma,
-                                   const Point& point,
-                                   const Point& previous,
-                                   const Batch& batch,
-                                   const CombinationQuery& query,
+void Curator::gradient_combination(double gamma, const Point& point, const Point& previous,
+                                   const Batch& batch, const CombinationQuery& query,
                                    VectorRef out) {
-  read_exactly(ask(question::gradient_combination,
-                   Handles::of(*this),
-                   gamma,
-                   point,
-                   previous,
-                   Handles::of(batch),
-                   query),
+  read_exactly(ask(question::gradient_combination, Handles::of(*this), gamma, point, previous,
+                   Handles::of(batch), query),
                out);
 }
-void Curator::hessian(const Point& point,
-                      const Batch& batch,
-                      const HessianQuery& query,
+void Curator::hessian(const Point& point, const Batch& batch, const HessianQuery& query,
                       MatrixRef out) {
   const auto hessian =
       get<Matrix>(ask(question::hessian, Handles::of(*this), point, Handles::of(batch), query));
@@ -168,11 +149,8 @@ void Curator::hessian(const Point& point,
     reject("query", "out", static_cast<double>(out.rows()), "d rows and columns");
   out = hessian;
 }
-void Curator::hessian_product(const Point& point,
-                              ConstVectorRef v,
-                              const Batch& batch,
-                              const HessianProductQuery& query,
-                              VectorRef out) {
+void Curator::hessian_product(const Point& point, ConstVectorRef v, const Batch& batch,
+                              const HessianProductQuery& query, VectorRef out) {
   read_exactly(
       ask(question::hessian_product, Handles::of(*this), point, v, Handles::of(batch), query), out);
 }
@@ -186,17 +164,12 @@ TreeStream::TreeStream(Curator& curator, double sigma, std::int64_t max_leaves)
     : session_(open<door::TreeStream>(question::tree, Handles::of(curator), sigma, max_leaves)) {}
 TreeStream::~TreeStream() = default;
 void TreeStream::restart() { ask(question::tree_restart, session_->id()); }
-void TreeStream::push_gradient(const Point& point,
-                               const Batch& batch,
-                               const GradientQuery& query,
+void TreeStream::push_gradient(const Point& point, const Batch& batch, const GradientQuery& query,
                                VectorRef out) {
   read_exactly(ask(question::tree_gradient, session_->id(), point, Handles::of(batch), query), out);
 }
-void TreeStream::push_difference(const Point& point,
-                                 const Point& previous,
-                                 const Batch& batch,
-                                 const GradientQuery& query,
-                                 VectorRef out) {
+void TreeStream::push_difference(const Point& point, const Point& previous, const Batch& batch,
+                                 const GradientQuery& query, VectorRef out) {
   read_exactly(
       ask(question::tree_difference, session_->id(), point, previous, Handles::of(batch), query),
       out);
@@ -220,9 +193,7 @@ HessianStream& HessianStream::operator=(const HessianStream& other) {
 void HessianStream::refresh(const Point& point, const Batch& batch, double limit) {
   ask(question::hessian_stream_refresh, session_->id(), point, Handles::of(batch), limit);
 }
-void HessianStream::add(const Point& point,
-                        const Point& previous,
-                        const Batch& batch,
+void HessianStream::add(const Point& point, const Point& previous, const Batch& batch,
                         double limit) {
   ask(question::hessian_stream_add, session_->id(), point, previous, Handles::of(batch), limit);
 }
@@ -233,11 +204,10 @@ void HessianStream::product(ConstVectorRef v, double standard_deviation, VectorR
   read_exactly(ask(question::hessian_stream_product, session_->id(), v, standard_deviation), out);
 }
 
-StationarityTest::StationarityTest(Curator& curator,
-                                   const Batch& batch,
+StationarityTest::StationarityTest(Curator& curator, const Batch& batch,
                                    const StationaritySpec& spec)
-    : session_(open<door::StationarityTest>(
-          question::stationarity_test, Handles::of(curator), Handles::of(batch), spec)) {}
+    : session_(open<door::StationarityTest>(question::stationarity_test, Handles::of(curator),
+                                            Handles::of(batch), spec)) {}
 StationarityTest::~StationarityTest() = default;
 bool StationarityTest::accepts(ConstVectorRef x) {
   return ask(question::stationarity_accepts, session_->id(), x).boolean();
@@ -249,12 +219,10 @@ std::int64_t StationarityTest::questions() const {
   return ask(question::stationarity_questions, session_->id()).integer();
 }
 
-LineSearch::LineSearch(Curator& curator,
-                       const Batch& batch,
-                       ConstVectorRef from,
+LineSearch::LineSearch(Curator& curator, const Batch& batch, ConstVectorRef from,
                        const LineSearchSpec& spec)
-    : session_(open<door::LineSearch>(
-          question::line_search, Handles::of(curator), Handles::of(batch), from, spec)) {}
+    : session_(open<door::LineSearch>(question::line_search, Handles::of(curator),
+                                      Handles::of(batch), from, spec)) {}
 LineSearch::~LineSearch() = default;
 bool LineSearch::decreases(ConstVectorRef to, double decrease) {
   return ask(question::line_search_decreases, session_->id(), to, decrease).boolean();
@@ -267,8 +235,8 @@ std::int64_t LineSearch::questions() const {
 }
 
 ExponentialMechanism::ExponentialMechanism(Curator& curator, const Batch& batch)
-    : session_(open<door::ExponentialMechanism>(
-          question::exponential, Handles::of(curator), Handles::of(batch))) {}
+    : session_(open<door::ExponentialMechanism>(question::exponential, Handles::of(curator),
+                                                Handles::of(batch))) {}
 ExponentialMechanism::~ExponentialMechanism() = default;
 ExponentialMechanism::ExponentialMechanism(ExponentialMechanism&&) noexcept = default;
 ExponentialMechanism& ExponentialMechanism::operator=(ExponentialMechanism&&) noexcept = default;
@@ -281,16 +249,12 @@ double ExponentialMechanism::range(const ProductGrid& grid, double coordinate_li
 double ExponentialMechanism::vertex_range(double gradient_limit, double diameter) const {
   return ask(question::exponential_vertex_range, session_->id(), gradient_limit, diameter).number();
 }
-Index ExponentialMechanism::choose(const Matrix& points,
-                                   ConstVectorRef centre,
-                                   double lipschitz,
+Index ExponentialMechanism::choose(const Matrix& points, ConstVectorRef centre, double lipschitz,
                                    double epsilon) {
   return ask(question::exponential_choose, session_->id(), points, centre, lipschitz, epsilon)
       .integer();
 }
-Index ExponentialMechanism::choose(const Net& net,
-                                   double lipschitz,
-                                   double epsilon,
+Index ExponentialMechanism::choose(const Net& net, double lipschitz, double epsilon,
                                    VectorRef out) {
   wire::Message& answer =
       ask(question::exponential_choose_net, session_->id(), net, lipschitz, epsilon);
@@ -298,42 +262,28 @@ Index ExponentialMechanism::choose(const Net& net,
   read_exactly(answer, out);
   return chosen;
 }
-void ExponentialMechanism::choose(const ProductGrid& grid,
-                                  double coordinate_lipschitz,
-                                  double epsilon,
-                                  VectorRef out) {
+void ExponentialMechanism::choose(const ProductGrid& grid, double coordinate_lipschitz,
+                                  double epsilon, VectorRef out) {
   read_exactly(
       ask(question::exponential_choose_grid, session_->id(), grid, coordinate_lipschitz, epsilon),
       out);
 }
-Index ExponentialMechanism::choose_vertex(const Matrix& vertices,
-                                          ConstVectorRef point,
-                                          double gradient_limit,
-                                          double epsilon) {
-  return ask(question::exponential_choose_vertex,
-             session_->id(),
-             vertices,
-             point,
-             gradient_limit,
+Index ExponentialMechanism::choose_vertex(const Matrix& vertices, ConstVectorRef point,
+                                          double gradient_limit, double epsilon) {
+  return ask(question::exponential_choose_vertex, session_->id(), vertices, point, gradient_limit,
              epsilon)
       .integer();
 }
-Index ExponentialMechanism::choose_l1_vertex(double radius,
-                                             ConstVectorRef point,
-                                             double gradient_limit,
-                                             double epsilon) {
-  return ask(question::exponential_choose_l1_vertex,
-             session_->id(),
-             radius,
-             point,
-             gradient_limit,
+Index ExponentialMechanism::choose_l1_vertex(double radius, ConstVectorRef point,
+                                             double gradient_limit, double epsilon) {
+  return ask(question::exponential_choose_l1_vertex, session_->id(), radius, point, gradient_limit,
              epsilon)
       .integer();
 }
 
 GibbsSampler::GibbsSampler(Curator& curator, const Batch& batch, const GibbsSpec& spec)
-    : session_(open<door::GibbsSampler>(
-          question::gibbs, Handles::of(curator), Handles::of(batch), spec)) {}
+    : session_(open<door::GibbsSampler>(question::gibbs, Handles::of(curator), Handles::of(batch),
+                                        spec)) {}
 GibbsSampler::~GibbsSampler() = default;
 GibbsSampler::GibbsSampler(GibbsSampler&&) noexcept = default;
 GibbsSampler& GibbsSampler::operator=(GibbsSampler&&) noexcept = default;

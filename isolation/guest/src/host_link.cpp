@@ -25,16 +25,14 @@ class Coins final : public WordFeed {
       kept_.resize(std::max<std::size_t>(at_once, out.size()));
       first_ = first;
       wire::Channel& host = channel();
-      host.post(wire::question::words.name,
-                path_,
-                static_cast<std::int64_t>(first),
+      host.post(wire::question::words.name, path_, static_cast<std::int64_t>(first),
                 static_cast<std::int64_t>(kept_.size()));
       const std::size_t due = kept_.size();
       kept_ = wire::get<std::vector<std::uint64_t>>(answer_to_last());
       if (kept_.size() != due) throw wire::Broken("the host sent another number of words");
     }
-    std::copy_n(
-        kept_.begin() + static_cast<std::ptrdiff_t>(first - first_), out.size(), out.begin());
+    std::copy_n(kept_.begin() + static_cast<std::ptrdiff_t>(first - first_), out.size(),
+                out.begin());
   }
   std::shared_ptr<const WordFeed> child(std::uint64_t index) const override {
     auto path = path_;

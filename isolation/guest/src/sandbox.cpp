@@ -31,8 +31,8 @@ namespace dpsosp {
 namespace {
 
 [[noreturn]] void impossible(std::string_view what, int error) {
-  throw InputError(fmt::format(
-      "isolated run: {}: {}; this kernel cannot isolate it", what, std::strerror(error)));
+  throw InputError(fmt::format("isolated run: {}: {}; this kernel cannot isolate it", what,
+                               std::strerror(error)));
 }
 
 void require(bool success, std::string_view what) {
@@ -113,9 +113,7 @@ void allow_reading(int rules, const char* path) {
 }  // namespace landlock
 
 /// A condition on an argument of a system call; libseccomp's macros for it are C.
-scmp_arg_cmp argument(unsigned index,
-                      scmp_compare is,
-                      scmp_datum_t first,
+scmp_arg_cmp argument(unsigned index, scmp_compare is, scmp_datum_t first,
                       scmp_datum_t second = 0) {
   return {index, is, first, second};
 }
@@ -138,10 +136,7 @@ class Filter {
     constexpr std::uint64_t namespaces = CLONE_NEWNS | CLONE_NEWCGROUP | CLONE_NEWUTS |
                                          CLONE_NEWIPC | CLONE_NEWUSER | CLONE_NEWPID | CLONE_NEWNET;
     constexpr std::uint64_t thread = CLONE_THREAD;
-    add(seccomp_rule_add(context_,
-                         SCMP_ACT_ALLOW,
-                         SCMP_SYS(clone),
-                         1,
+    add(seccomp_rule_add(context_, SCMP_ACT_ALLOW, SCMP_SYS(clone), 1,
                          argument(0, SCMP_CMP_MASKED_EQ, namespaces | thread, thread)));
     // Its flags lie in memory, where no filter sees them; libraries fall back on clone.
     add(seccomp_rule_add(context_, SCMP_ACT_ERRNO(ENOSYS), SCMP_SYS(clone3), 0));
@@ -149,39 +144,33 @@ class Filter {
   /// Descriptors, but no signals from them to an owner of the guest's choice, which reach any
   /// process of the user.
   void allow_descriptors() {
-    constexpr std::array<std::uint64_t, 5> commands{
-        F_DUPFD, F_DUPFD_CLOEXEC, F_GETFD, F_SETFD, F_GETFL};
+    constexpr std::array<std::uint64_t, 5> commands{F_DUPFD, F_DUPFD_CLOEXEC, F_GETFD, F_SETFD,
+                                                    F_GETFL};
     for (const std::uint64_t command : commands)
-      add(seccomp_rule_add(
-          context_, SCMP_ACT_ALLOW, SCMP_SYS(fcntl), 1, argument(1, SCMP_CMP_EQ, command)));
+      add(seccomp_rule_add(context_, SCMP_ACT_ALLOW, SCMP_SYS(fcntl), 1,
+                           argument(1, SCMP_CMP_EQ, command)));
     constexpr std::uint64_t signals = O_ASYNC;
-    add(seccomp_rule_add(context_,
-                         SCMP_ACT_ALLOW,
-                         SCMP_SYS(fcntl),
-                         2,
+    add(seccomp_rule_add(context_, SCMP_ACT_ALLOW, SCMP_SYS(fcntl), 2,
                          argument(1, SCMP_CMP_EQ, F_SETFL),
                          argument(2, SCMP_CMP_MASKED_EQ, signals, 0)));
     constexpr std::array<std::uint64_t, 2> requests{FIOCLEX, FIONCLEX};
     for (const std::uint64_t request : requests)
-      add(seccomp_rule_add(
-          context_, SCMP_ACT_ALLOW, SCMP_SYS(ioctl), 1, argument(1, SCMP_CMP_EQ, request)));
+      add(seccomp_rule_add(context_, SCMP_ACT_ALLOW, SCMP_SYS(ioctl), 1,
+                           argument(1, SCMP_CMP_EQ, request)));
   }
   /// A call on a socket, whose flags are its argument `at`: none of those that few programs use
   /// and that kernels have had errors in, such as MSG_OOB.
   void allow_flags(int call, unsigned at) {
     constexpr std::uint64_t usual =
         MSG_PEEK | MSG_DONTWAIT | MSG_WAITALL | MSG_NOSIGNAL | MSG_CMSG_CLOEXEC;
-    add(seccomp_rule_add(
-        context_, SCMP_ACT_ALLOW, call, 1, SCMP_CMP(at, SCMP_CMP_MASKED_EQ, low_word & ~usual, 0)));
+    add(seccomp_rule_add(context_, SCMP_ACT_ALLOW, call, 1,
+                         SCMP_CMP(at, SCMP_CMP_MASKED_EQ, low_word & ~usual, 0)));
   }
   /// What a socket is, but not who has its other end.
   void allow_socket_facts() {
     constexpr std::array<std::uint64_t, 4> facts{SO_TYPE, SO_DOMAIN, SO_PROTOCOL, SO_ERROR};
     for (const std::uint64_t fact : facts)
-      add(seccomp_rule_add(context_,
-                           SCMP_ACT_ALLOW,
-                           SCMP_SYS(getsockopt),
-                           2,
+      add(seccomp_rule_add(context_, SCMP_ACT_ALLOW, SCMP_SYS(getsockopt), 2,
                            argument(1, SCMP_CMP_MASKED_EQ, low_word, SOL_SOCKET),
                            argument(2, SCMP_CMP_MASKED_EQ, low_word, fact)));
   }

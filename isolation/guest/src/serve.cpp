@@ -42,8 +42,8 @@ void prepare_and_run(const std::function<std::unique_ptr<Algorithm>(const std::s
   wire::Message& start = host.receive();
   expect(start, "start");
   if (const std::int64_t spoken = start.integer(); spoken != wire::version)
-    throw InputError(fmt::format(
-        "it speaks version {} of the protocol, the host version {}", wire::version, spoken));
+    throw InputError(fmt::format("it speaks version {} of the protocol, the host version {}",
+                                 wire::version, spoken));
   const auto algorithm = find(wire::get<std::string>(start));
   const auto how = wire::get<Preparation>(start);
   const auto common_noise = wire::get<std::optional<double>>(start);

@@ -65,18 +65,14 @@ void check_plan(const std::vector<PlannedQuery>& plan, Index records) {
       reject("plan", "rate", policy.rate, "in (0, 1]");
     if ((policy.kind == fresh || policy.kind == sample) &&
         !(policy.size >= 1 && policy.size <= records))
-      reject("plan",
-             "size",
-             static_cast<double>(policy.size),
+      reject("plan", "size", static_cast<double>(policy.size),
              fmt::format("in [1, records] with records = {}", records));
   }
 }
 
 /// The noise that the plan of a guest may have, or why it has none.
-void answer_noise(wire::Channel& guest,
-                  const std::vector<PlannedQuery>& plan,
-                  const GuestProcess::Told& told,
-                  const PublicFacts& facts) {
+void answer_noise(wire::Channel& guest, const std::vector<PlannedQuery>& plan,
+                  const GuestProcess::Told& told, const PublicFacts& facts) {
   try {
     check_plan(plan, facts.records);
     const CalibratedNoise noise =
@@ -88,10 +84,7 @@ void answer_noise(wire::Channel& guest,
     for (std::size_t k = 0; k < plan.size(); ++k) {
       answer.queries += plan[k].count;
       answer.deviations[static_cast<Index>(k)] =
-          plan_gaussian(plan[k].policy,
-                        plan[k].use,
-                        facts.records,
-                        1.0,
+          plan_gaussian(plan[k].policy, plan[k].use, facts.records, 1.0,
                         Noise::sensitivity_ratio(answer.sensitivity_ratio))
               .standard_deviation;
     }
@@ -112,9 +105,7 @@ void check_version(wire::Message& ready) {
   }
   if (spoken != wire::version)
     throw InputError(fmt::format("{}: the program speaks version {} of the protocol, expected {}",
-                                 where,
-                                 spoken,
-                                 wire::version));
+                                 where, spoken, wire::version));
 }
 
 }  // namespace
@@ -134,8 +125,7 @@ std::filesystem::path guest_program() {
 
 class GuestProcess::Process {
  public:
-  Process(const SealedProgram* program,
-          const std::string& starter,
+  Process(const SealedProgram* program, const std::string& starter,
           const Surroundings& surroundings)
       : Process(pair(), program, starter, surroundings) {}
 
@@ -218,8 +208,8 @@ class GuestProcess::Process {
       const auto at = line->find(file);
       if (!is_program() || at == std::string::npos) continue;
       const std::string rest = line->substr(at + file.size());
-      return fmt::format(
-          "{}:{}: ", file_name(), rest.substr(0, rest.find_first_not_of("0123456789")));
+      return fmt::format("{}:{}: ", file_name(),
+                         rest.substr(0, rest.find_first_not_of("0123456789")));
     }
     return {};
   }
@@ -231,9 +221,7 @@ class GuestProcess::Process {
     if (status_ && WIFSIGNALED(*status_)) {
       const int signal = WTERMSIG(*status_);
       text = signal == SIGSYS ? "killed for a system call that guests may not make"
-                              : fmt::format("ended by signal {} ({}{})",
-                                            signal,
-                                            strsignal(signal),
+                              : fmt::format("ended by signal {} ({}{})", signal, strsignal(signal),
                                             signal == SIGSEGV ? ", or abort" : "");
     } else if (status_) {
       text = fmt::format("ended with status {}", WEXITSTATUS(*status_));
@@ -244,9 +232,7 @@ class GuestProcess::Process {
     return text;
   }
 
-  Process(std::array<int, 2> sockets,
-          const SealedProgram* program,
-          const std::string& starter,
+  Process(std::array<int, 2> sockets, const SealedProgram* program, const std::string& starter,
           const Surroundings& surroundings)
       : program_(program == nullptr ? "" : program->path()),
         socket_(sockets[0]),
@@ -266,9 +252,7 @@ class GuestProcess::Process {
     return sockets;
   }
 
-  void start(int socket,
-             const SealedProgram* program,
-             const std::string& starter,
+  void start(int socket, const SealedProgram* program, const std::string& starter,
              const Surroundings& surroundings) {
     const std::string path = starter.empty() ? guest_program().string() : starter;
     // Copies above all targets, so that none is written over before it has its own.
@@ -305,8 +289,8 @@ class GuestProcess::Process {
     for (std::string& setting : settings) environment.push_back(setting.data());
     arguments.push_back(nullptr);
     environment.push_back(nullptr);
-    const int error = posix_spawn(
-        &id_, path.c_str(), &actions, &attributes, arguments.data(), environment.data());
+    const int error = posix_spawn(&id_, path.c_str(), &actions, &attributes, arguments.data(),
+                                  environment.data());
     posix_spawn_file_actions_destroy(&actions);
     posix_spawnattr_destroy(&attributes);
     if (error != 0) {
@@ -315,8 +299,7 @@ class GuestProcess::Process {
         throw InputError(fmt::format(
             "{}: dpsosp-guest lies neither beside this program, as {}, nor in a folder of PATH; "
             "an installation has it in its bin",
-            where,
-            path));
+            where, path));
       throw InputError(fmt::format("{}: {}: {}", where, path, std::strerror(error)));
     }
   }
@@ -334,18 +317,13 @@ class GuestProcess::Process {
   /// depend on how many processors there are, nor on the order in which Python hashes.
   static std::vector<std::string> environment_of(const SealedProgram* program,
                                                  const Surroundings& surroundings) {
-    std::vector<std::string> all{"PATH=/usr/bin:/bin",
-                                 "LANG=C.UTF-8",
+    std::vector<std::string> all{"PATH=/usr/bin:/bin", "LANG=C.UTF-8",
                                  fmt::format("DPSOSP_SOCKET={}", wire::socket_of_guest)};
     if (const char* set = std::getenv("DPSOSP_SIMD"))
       all.push_back(std::string("DPSOSP_SIMD=") + set);
     if (program == nullptr) return all;
-    for (const char* one : {"OMP_NUM_THREADS=1",
-                            "OPENBLAS_NUM_THREADS=1",
-                            "MKL_NUM_THREADS=1",
-                            "PYTHONHASHSEED=0",
-                            "PYTHONDONTWRITEBYTECODE=1",
-                            "PYTHONUNBUFFERED=1"})
+    for (const char* one : {"OMP_NUM_THREADS=1", "OPENBLAS_NUM_THREADS=1", "MKL_NUM_THREADS=1",
+                            "PYTHONHASHSEED=0", "PYTHONDONTWRITEBYTECODE=1", "PYTHONUNBUFFERED=1"})
       all.emplace_back(one);
     if (!surroundings.modules.empty())
       all.push_back(fmt::format("PYTHONPATH={}", fmt::join(surroundings.modules, ":")));
@@ -390,15 +368,13 @@ const Surroundings& without_hidden(const Surroundings& surroundings) {
     throw InputError(fmt::format(
         "{}: the card's `reads` would show {} to the program; keep data and stores out of its "
         "folders",
-        where,
-        hidden));
+        where, hidden));
   return surroundings;
 }
 
 }  // namespace
 
-GuestProcess::GuestProcess(const SealedProgram* program,
-                           const std::string& starter,
+GuestProcess::GuestProcess(const SealedProgram* program, const std::string& starter,
                            const Surroundings& surroundings)
     : process_(std::make_unique<Process>(program, starter, without_hidden(surroundings))),
       speaker_(program == nullptr ? "" : fmt::format("{}: the program says: ", where)) {}
@@ -415,8 +391,8 @@ PreparedGuest GuestProcess::prepare(const Told& told, const PublicFacts& facts) 
   };
   try {
     wire::Channel& guest = process_->channel();
-    guest.post(
-        "start", wire::version, told.algorithm, how, told.common_noise, told.defaults, facts);
+    guest.post("start", wire::version, told.algorithm, how, told.common_noise, told.defaults,
+               facts);
     wire::Message* message = &next();
     while (name == wire::question::noise.name) {
       const auto plan = wire::get<std::vector<PlannedQuery>>(*message);
@@ -438,13 +414,11 @@ PreparedGuest GuestProcess::prepare(const Told& told, const PublicFacts& facts) 
     m.end();
     if (process_->is_program()) check_plan(ready.plan, facts.records);
     if (ready.whole)
-      ready.rule = filter_rule(how.budget,
-                               ready.rule.calibrator,
-                               ready.rule.order,
-                               ready.rule.pure_capacity,
-                               ready.rule.delta_extra == 0
-                                   ? 0.0
-                                   : ready.rule.delta_extra * (1.0 + std::exp(how.budget.epsilon)));
+      ready.rule =
+          filter_rule(how.budget, ready.rule.calibrator, ready.rule.order, ready.rule.pure_capacity,
+                      ready.rule.delta_extra == 0
+                          ? 0.0
+                          : ready.rule.delta_extra * (1.0 + std::exp(how.budget.epsilon)));
     ready.scheduled.rule = ready.rule;
     return {std::move(ready.scheduled), std::move(ready.parameters), std::move(ready.plan)};
   } catch (const wire::Gone& e) {

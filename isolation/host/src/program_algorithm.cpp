@@ -24,10 +24,10 @@ namespace {
 
 bool same(const PublicFacts& a, const PublicFacts& b) {
   const auto constants_are_same = [&] {
-    return std::ranges::equal(
-        a.constants.all(), b.constants.all(), [](const auto& x, const auto& y) {
-          return x.first == y.first && x.second.value == y.second.value;
-        });
+    return std::ranges::equal(a.constants.all(), b.constants.all(),
+                              [](const auto& x, const auto& y) {
+                                return x.first == y.first && x.second.value == y.second.value;
+                              });
   };
   return a.name == b.name && a.records == b.records && a.dimension == b.dimension &&
          a.dual_dimension == b.dual_dimension && a.initial_point == b.initial_point &&
@@ -70,9 +70,7 @@ class ProgramAlgorithm final : public Algorithm {
     common_noise_.reset();
   }
 
-  Scheduled schedule(Schedule kind,
-                     const PublicFacts& facts,
-                     const PrivacyBudget& budget,
+  Scheduled schedule(Schedule kind, const PublicFacts& facts, const PrivacyBudget& budget,
                      Calibrator calibrator) override {
     how_.schedule = kind;
     set_budget(budget, calibrator);
@@ -127,13 +125,11 @@ class ProgramAlgorithm final : public Algorithm {
           if constexpr (std::is_same_v<T, std::string>) {
             if (setting.choices.empty()) return field(setting.name, held, setting.meaning);
             return choice_field(
-                setting.name,
-                setting.choices,
+                setting.name, setting.choices,
                 [&held, all = setting.choices] {
                   return static_cast<std::size_t>(std::ranges::find(all, held) - all.begin());
                 },
-                [&held, all = setting.choices](std::size_t k) { held = all[k]; },
-                setting.meaning);
+                [&held, all = setting.choices](std::size_t k) { held = all[k]; }, setting.meaning);
           } else if constexpr (std::is_same_v<T, bool>) {
             return field(setting.name, held, setting.meaning);
           } else {
@@ -159,8 +155,8 @@ class ProgramAlgorithm final : public Algorithm {
       const std::string before = known == all.end() ? "" : known->get();
       set_field(all, card().key, name, text);
       if (given.contains(name) && known->get() != before)
-        throw InputError(fmt::format(
-            "{}: {} = {} is given, the program goes by {}", card().key, name, before, text));
+        throw InputError(fmt::format("{}: {} = {} is given, the program goes by {}", card().key,
+                                     name, before, text));
     }
     given_ = given;
     check_ranges(card().key, all);

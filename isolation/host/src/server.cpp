@@ -102,8 +102,7 @@ Outcome Server::serve() {
       auto outcome = get<Outcome>(m);
       m.end();
       if (outcome.point.size() != root_.facts().dimension)
-        throw Broken(fmt::format("its point has {} entries, expected {}",
-                                 outcome.point.size(),
+        throw Broken(fmt::format("its point has {} entries, expected {}", outcome.point.size(),
                                  root_.facts().dimension));
       if (outcome.steps < 0) throw Broken(fmt::format("it made {} steps", outcome.steps));
       if (outcome.status != Status::not_finite && !outcome.point.allFinite())
@@ -161,8 +160,7 @@ void Server::drop(Table<T>& table, Message& m) {
   table.drop(id);
 }
 
-Stream& Server::coins_at(const std::vector<std::uint64_t>& path,
-                         std::uint64_t first,
+Stream& Server::coins_at(const std::vector<std::uint64_t>& path, std::uint64_t first,
                          std::int64_t count) {
   constexpr std::int64_t most_words = 4096;
   constexpr std::size_t deepest = 64;
@@ -280,8 +278,8 @@ void Server::gradient_difference(Message& m) {
   const Batch& of = batch(m);
   const auto query = get<GradientQuery>(m);
   m.end();
-  asked.gradient_difference(
-      point_.point(), previous_.point(), of, query, answer_of(asked, query.block));
+  asked.gradient_difference(point_.point(), previous_.point(), of, query,
+                            answer_of(asked, query.block));
   reply(out_);
 }
 void Server::gradient_combination(Message& m) {
@@ -292,8 +290,8 @@ void Server::gradient_combination(Message& m) {
   const Batch& of = batch(m);
   const auto query = get<CombinationQuery>(m);
   m.end();
-  asked.gradient_combination(
-      gamma, point_.point(), previous_.point(), of, query, answer_of(asked, query.block));
+  asked.gradient_combination(gamma, point_.point(), previous_.point(), of, query,
+                             answer_of(asked, query.block));
   reply(out_);
 }
 void Server::hessian(Message& m) {
@@ -354,8 +352,8 @@ void Server::tree_difference(Message& m) {
   const Batch& of = batch(m);
   const auto query = get<GradientQuery>(m);
   m.end();
-  asked.session.push_difference(
-      point_.point(), previous_.point(), of, query, answer_of(asked.curator, query.block));
+  asked.session.push_difference(point_.point(), previous_.point(), of, query,
+                                answer_of(asked.curator, query.block));
   reply(out_);
 }
 void Server::tree_leaves(Message& m) {

@@ -67,11 +67,10 @@ void Message::assign(const char* data, std::size_t size) {
 }
 
 void Message::unexpected(const char* expected) const {
-  throw Broken(
-      parts_ == 1
-          ? fmt::format("its name is {}, expected {}", kind_of(part_.type), expected)
-          : fmt::format(
-                "its part {} is {}, expected {}", parts_ - 1, kind_of(part_.type), expected));
+  throw Broken(parts_ == 1
+                   ? fmt::format("its name is {}, expected {}", kind_of(part_.type), expected)
+                   : fmt::format("its part {} is {}, expected {}", parts_ - 1, kind_of(part_.type),
+                                 expected));
 }
 
 const msgpack::object& Message::next() {

@@ -256,16 +256,15 @@ A program that speaks another version is refused in one line. A handle is let go
       version,
       "name, d, n, kind of dual, dual dimension, feature bound, domain (kind, radius), dual "
       "domain, initial point, initial dual, separable",
-      "number, origin, region, proof, attained",
-      [] {
+      "number, origin, region, proof, attained", [] {
         std::vector<std::string> words;
         for (const auto& [value, word] : words_of(Status{}).list)
           words.push_back(fmt::format("`{}`", word));
         return fmt::format("{}", fmt::join(words, ", "));
       }());
   for (const QuestionText& q : all_questions()) {
-    page += fmt::format(
-        "\n### {}\n{}.\n\n| part | is | |\n|---|---|---|\n", q.name, sentence(q.meaning));
+    page += fmt::format("\n### {}\n{}.\n\n| part | is | |\n|---|---|---|\n", q.name,
+                        sentence(q.meaning));
     for (const PartText& part : q.parts)
       page += fmt::format("| {} | {} | {} |\n", part.name, part.kind, part.meaning);
     page += fmt::format("\nAnswer: {}.\n", q.answer.empty() ? "`ok`" : q.answer);

@@ -17,20 +17,14 @@ namespace fs = std::filesystem;
 constexpr Index train_batches = 5;
 
 // Training files, then the test file, then what else belongs to the layout.
-constexpr std::array<std::string_view, 8> package_files{"cifar10/data_batch_1.png",
-                                                        "cifar10/data_batch_2.png",
-                                                        "cifar10/data_batch_3.png",
-                                                        "cifar10/data_batch_4.png",
-                                                        "cifar10/data_batch_5.png",
-                                                        "cifar10/test_batch.png",
-                                                        "cifar10/train_lables.json",
-                                                        "cifar10/test_lables.json"};
-constexpr std::array<std::string_view, 6> official_files{"cifar-10-batches-bin/data_batch_1.bin",
-                                                         "cifar-10-batches-bin/data_batch_2.bin",
-                                                         "cifar-10-batches-bin/data_batch_3.bin",
-                                                         "cifar-10-batches-bin/data_batch_4.bin",
-                                                         "cifar-10-batches-bin/data_batch_5.bin",
-                                                         "cifar-10-batches-bin/test_batch.bin"};
+constexpr std::array<std::string_view, 8> package_files{
+    "cifar10/data_batch_1.png",  "cifar10/data_batch_2.png", "cifar10/data_batch_3.png",
+    "cifar10/data_batch_4.png",  "cifar10/data_batch_5.png", "cifar10/test_batch.png",
+    "cifar10/train_lables.json", "cifar10/test_lables.json"};
+constexpr std::array<std::string_view, 6> official_files{
+    "cifar-10-batches-bin/data_batch_1.bin", "cifar-10-batches-bin/data_batch_2.bin",
+    "cifar-10-batches-bin/data_batch_3.bin", "cifar-10-batches-bin/data_batch_4.bin",
+    "cifar-10-batches-bin/data_batch_5.bin", "cifar-10-batches-bin/test_batch.bin"};
 constexpr std::array<std::string_view, 2> cifar100_files{"cifar-100-binary/train.bin",
                                                          "cifar-100-binary/test.bin"};
 
@@ -69,12 +63,10 @@ ImageSplit read_cifar10(const fs::path& folder, const CifarExtent& wanted) {
     throw InputError(
         fmt::format("{} is missing; fetch CIFAR-10 with ./run data cifar10, or put its official "
                     "binary files data_batch_1.bin to data_batch_5.bin and test_batch.bin into {}",
-                    absent.string(),
-                    (folder / official_files[0]).parent_path().string()));
+                    absent.string(), (folder / official_files[0]).parent_path().string()));
   const std::span<const std::string_view> files =
       packaged ? std::span<const std::string_view>(package_files) : official_files;
-  const auto read = [&](std::span<const std::string_view> batches,
-                        Index count,
+  const auto read = [&](std::span<const std::string_view> batches, Index count,
                         std::string_view label_file) {
     ImageSet set{.classes = classes};
     for (std::size_t b = 0; b < batches.size() && set.count < count; ++b) {
@@ -101,11 +93,10 @@ ImageSplit read_cifar100(const fs::path& folder, const CifarExtent& wanted) {
     throw InputError(
         fmt::format("needs data: {} is missing; put train.bin and test.bin of the official binary "
                     "version of CIFAR-100 into {}",
-                    absent.string(),
-                    absent.parent_path().string()));
+                    absent.string(), absent.parent_path().string()));
   ImageSplit split{.train = {.classes = classes.back()}, .test = {.classes = classes.back()}};
-  append_records(
-      folder / cifar100_files[0], classes, train_batches * extent.batch, extent.train, split.train);
+  append_records(folder / cifar100_files[0], classes, train_batches * extent.batch, extent.train,
+                 split.train);
   append_records(folder / cifar100_files[1], classes, extent.batch, extent.test, split.test);
   return split;
 }

@@ -41,11 +41,8 @@ void append_png(const std::filesystem::path& file, Index images, Index rows, Ima
   if (rows == images) png.finish();
 }
 
-void append_records(const std::filesystem::path& file,
-                    std::span<const int> classes,
-                    Index images,
-                    Index rows,
-                    ImageSet& set) {
+void append_records(const std::filesystem::path& file, std::span<const int> classes, Index images,
+                    Index rows, ImageSet& set) {
   std::ifstream in = open_file(file);
   const std::size_t image_bytes = static_cast<std::size_t>(set.channels) * plane_size(set);
   const std::size_t record = classes.size() + image_bytes;
@@ -54,12 +51,7 @@ void append_records(const std::filesystem::path& file,
   if (size != expected)
     throw InputError(
         fmt::format("{}: {} bytes, expected {}: {} records of {} + {} bytes, labels and pixels",
-                    file.string(),
-                    size,
-                    expected,
-                    images,
-                    classes.size(),
-                    image_bytes));
+                    file.string(), size, expected, images, classes.size(), image_bytes));
   std::uint8_t* image = grow(set, rows);
   std::string labels(classes.size(), '\0');
   for (Index r = 0; r < rows; ++r, image += image_bytes) {
@@ -70,8 +62,7 @@ void append_records(const std::filesystem::path& file,
       const int label = static_cast<std::uint8_t>(labels[k]);
       if (label >= classes[k])
         reject(fmt::format("{}, record {}", file.string(), r + 1),
-               k + 1 == classes.size() ? "label" : "coarse label",
-               label,
+               k + 1 == classes.size() ? "label" : "coarse label", label,
                fmt::format("0 to {}", classes[k] - 1));
     }
     set.labels.push_back(static_cast<std::uint8_t>(labels.back()));
@@ -82,17 +73,14 @@ std::vector<int> read_labels(const std::filesystem::path& file, Index count, int
   const nlohmann::json list = parse_json(file.string(), read_file(file));
   if (!list.is_array() || std::ssize(list) != count)
     throw InputError(
-        fmt::format("{}: {}, expected a list of {} labels",
-                    file.string(),
-                    list.is_array() ? fmt::format("{} labels", list.size()) : "no list",
-                    count));
+        fmt::format("{}: {}, expected a list of {} labels", file.string(),
+                    list.is_array() ? fmt::format("{} labels", list.size()) : "no list", count));
   std::vector<int> labels;
   labels.reserve(list.size());
   for (const nlohmann::json& label : list) {
     if (!label.is_number_unsigned() ||
         label.get<std::uint64_t>() >= static_cast<std::uint64_t>(classes))
-      reject(file.string(),
-             fmt::format("label {}", labels.size() + 1),
+      reject(file.string(), fmt::format("label {}", labels.size() + 1),
              label.is_number() ? label.dump() : fmt::format("a {}", label.type_name()),
              fmt::format("a whole number from 0 to {}", classes - 1));
     labels.push_back(label.get<int>());

@@ -16,11 +16,8 @@ void append_png(const std::filesystem::path& file, Index images, Index rows, Ima
 
 /// Appends the first `rows` of `images` records: a byte for each entry of `classes`, which it must
 /// be below, and 3072 bytes. The last of the label bytes is the label.
-void append_records(const std::filesystem::path& file,
-                    std::span<const int> classes,
-                    Index images,
-                    Index rows,
-                    ImageSet& set);
+void append_records(const std::filesystem::path& file, std::span<const int> classes, Index images,
+                    Index rows, ImageSet& set);
 
 /// A JSON array of `count` whole numbers in [0, classes).
 std::vector<int> read_labels(const std::filesystem::path& file, Index count, int classes);

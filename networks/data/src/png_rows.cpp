@@ -68,12 +68,8 @@ PngRows::PngRows(const std::filesystem::path& file, Index width, Index height)
   const Index columns = png_get_image_width(png, decoder_.info);
   const Index rows = png_get_image_height(png, decoder_.info);
   if (columns != width || rows != height)
-    throw InputError(fmt::format("{}: {} x {} pixels, expected {} x {}: an image a row",
-                                 name_,
-                                 columns,
-                                 rows,
-                                 width,
-                                 height));
+    throw InputError(fmt::format("{}: {} x {} pixels, expected {} x {}: an image a row", name_,
+                                 columns, rows, width, height));
   if (png_get_color_type(png, decoder_.info) != PNG_COLOR_TYPE_RGB ||
       png_get_bit_depth(png, decoder_.info) != 8 ||
       png_get_interlace_type(png, decoder_.info) != PNG_INTERLACE_NONE)

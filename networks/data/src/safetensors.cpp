@@ -148,8 +148,7 @@ SafetensorsFile::SafetensorsFile(const std::filesystem::path& file) : file_(file
   if (header > longest_header || header > size - length_bytes)
     refuse(fmt::format(
         "is no safetensors file: its header has {} bytes, expected at most 100 MB in a file of {}",
-        header,
-        size));
+        header, size));
   data_ = length_bytes + header;
   const std::string text = take(header);
   if (!text.starts_with('{')) refuse("is no safetensors file: its header does not begin with '{'");
@@ -166,10 +165,8 @@ SafetensorsFile::SafetensorsFile(const std::filesystem::path& file) : file_(file
   std::uint64_t end = 0;
   for (const TensorInfo& t : tensors_) {
     if (t.begin != end)
-      refuse(fmt::format("tensor '{}' begins at {}, expected {}, where the one before ends",
-                         t.name,
-                         t.begin,
-                         end));
+      refuse(fmt::format("tensor '{}' begins at {}, expected {}, where the one before ends", t.name,
+                         t.begin, end));
     end += t.bytes;
   }
   if (end != size - data_)
@@ -188,9 +185,7 @@ std::vector<float> SafetensorsFile::read(std::string_view name) const {
   const TensorInfo& info = tensor(name);
   const NumberType& type = *find_type(info.type);
   if (type.value == nullptr)
-    reject(fmt::format("{}: tensor '{}'", file_.string(), name),
-           "dtype",
-           info.type,
+    reject(fmt::format("{}: tensor '{}'", file_.string(), name), "dtype", info.type,
            "F16, BF16, F32 or F64");
   std::ifstream in = open_file(file_);
   std::string bytes(info.bytes, '\0');

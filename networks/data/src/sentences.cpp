@@ -28,8 +28,7 @@ Sentence sentence_of(const std::string& where, std::string_view line) {
   const std::vector<std::string_view> cells = cells_of(line);
   if (cells.size() != 4)
     throw InputError(
-        fmt::format("{}: {} columns, expected 4 between tabs: source, label, mark, sentence",
-                    where,
+        fmt::format("{}: {} columns, expected 4 between tabs: source, label, mark, sentence", where,
                     cells.size()));
   if (cells[1] != "0" && cells[1] != "1")
     reject(where, "label", fmt::format("'{}'", cells[1]), "0 or 1");
@@ -60,8 +59,7 @@ Cola read_cola(const std::filesystem::path& folder) {
       throw InputError(
           fmt::format("needs data: {} is missing; put in_domain_train.tsv, in_domain_dev.tsv and "
                       "out_of_domain_dev.tsv of CoLA's public release into {}",
-                      (raw / name).string(),
-                      raw.string()));
+                      (raw / name).string(), raw.string()));
     return read_sentences(raw / name);
   };
   return {.train = read("in_domain_train.tsv"),

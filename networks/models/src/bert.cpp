@@ -141,14 +141,10 @@ void check_sizes(const BertOptions& o) {
                                    {"classes", o.classes}})
     check(name, size, most_of_a_size);
   if (o.length > o.positions)
-    reject("bert",
-           "length",
-           static_cast<double>(o.length),
+    reject("bert", "length", static_cast<double>(o.length),
            fmt::format("at most positions = {}", o.positions));
   if (o.features % o.heads != 0)
-    reject("bert",
-           "features",
-           static_cast<double>(o.features),
+    reject("bert", "features", static_cast<double>(o.features),
            fmt::format("a multiple of heads = {}", o.heads));
 }
 

@@ -37,8 +37,7 @@ std::filesystem::path needed_weights(const std::string& file) {
 }
 
 std::shared_ptr<const Examples> encoded(std::span<const Sentence> sentences,
-                                        const WordPiece& pieces,
-                                        Index length) {
+                                        const WordPiece& pieces, Index length) {
   std::vector<std::vector<std::int64_t>> tokens;
   std::vector<int> labels;
   for (const Sentence& sentence : sentences) {
@@ -68,9 +67,7 @@ ProblemNotes ColaFamily::notes() const {
 Fields ColaFamily::fields() {
   using namespace range;
   Fields list = computation_fields();
-  list.push_back(field("length",
-                       sizes.length,
-                       at_least(2),
+  list.push_back(field("length", sizes.length, at_least(2),
                        "tokens that a sentence is cut to, [CLS] and [SEP] among them"));
   list.push_back(
       field("test_records", test_records, at_least(1), "sentences that accuracy is measured on"));
@@ -80,8 +77,7 @@ Fields ColaFamily::fields() {
   list.push_back(field("inner", sizes.inner, at_least(1), "features within a block"));
   list.push_back(
       field("positions", sizes.positions, at_least(1), "rows of the table of positions"));
-  list.push_back(field("weights",
-                       weights,
+  list.push_back(field("weights", weights,
                        "safetensors file of initial parameters in the data folder; else random"));
   return list;
 }
@@ -114,16 +110,13 @@ NetworkExamples ColaFamily::examples(const InstanceSpec& spec) const {
   std::vector<Sentence>& test = cola.in_domain;
   test.insert(test.end(), cola.out_of_domain.begin(), cola.out_of_domain.end());
   if (test_records > std::ssize(test))
-    reject(name(),
-           "test_records",
-           static_cast<double>(test_records),
+    reject(name(), "test_records", static_cast<double>(test_records),
            fmt::format("1 to {}", test.size()));
   test.resize(static_cast<std::size_t>(test_records));
   const std::span train(cola.train);
   return {
       encoded(train.subspan(static_cast<std::size_t>(from), static_cast<std::size_t>(spec.records)),
-              pieces,
-              sizes.length),
+              pieces, sizes.length),
       encoded(test, pieces, sizes.length)};
 }
 

@@ -30,13 +30,8 @@ Augmentation augmentation_of(Index row, std::uint64_t point) {
 
 }  // namespace
 
-Images::Images(Index channels,
-               Index height,
-               Index width,
-               std::vector<std::uint8_t> pixels,
-               std::vector<int> labels,
-               Scaling scaling,
-               bool augment)
+Images::Images(Index channels, Index height, Index width, std::vector<std::uint8_t> pixels,
+               std::vector<int> labels, Scaling scaling, bool augment)
     : channels_(channels),
       height_(height),
       width_(width),
@@ -45,8 +40,7 @@ Images::Images(Index channels,
       scaling_(std::move(scaling)),
       augment_(augment) {}
 
-Chunk Images::chunk(std::span<const Index> rows,
-                    const torch::TensorOptions& options,
+Chunk Images::chunk(std::span<const Index> rows, const torch::TensorOptions& options,
                     std::uint64_t point) const {
   const auto count = static_cast<std::int64_t>(rows.size());
   at::Tensor input = at::zeros({count, channels_, height_, width_}, at::kFloat);

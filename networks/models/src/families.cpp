@@ -30,8 +30,8 @@ std::vector<Index> rows_from(Index count) {
 }
 
 /// `count` images from number `from` on.
-std::shared_ptr<const Images> part_of(
-    const ImageSet& all, Index from, Index count, const Images::Scaling& scaling, bool augment) {
+std::shared_ptr<const Images> part_of(const ImageSet& all, Index from, Index count,
+                                      const Images::Scaling& scaling, bool augment) {
   const auto size = static_cast<std::size_t>(all.channels * all.height * all.width);
   std::vector<std::uint8_t> pixels;
   pixels.reserve(size * static_cast<std::size_t>(count));
@@ -42,8 +42,8 @@ std::shared_ptr<const Images> part_of(
     pixels.insert(pixels.end(), first, first + static_cast<std::ptrdiff_t>(size));
     labels.push_back(all.labels[row]);
   }
-  return std::make_shared<Images>(
-      all.channels, all.height, all.width, std::move(pixels), std::move(labels), scaling, augment);
+  return std::make_shared<Images>(all.channels, all.height, all.width, std::move(pixels),
+                                  std::move(labels), scaling, augment);
 }
 
 ImageSet read_mnist_part(const std::string& part) {
@@ -52,8 +52,7 @@ ImageSet read_mnist_part(const std::string& part) {
   const IdxArray labels = read_idx(folder / (part + "-labels-idx1-ubyte"), 1);
   if (labels.shape[0] != images.shape[0])
     throw InputError(fmt::format("{}: {} labels, expected one for each of {} images",
-                                 (folder / (part + "-labels-idx1-ubyte")).string(),
-                                 labels.shape[0],
+                                 (folder / (part + "-labels-idx1-ubyte")).string(), labels.shape[0],
                                  images.shape[0]));
   return {.count = images.shape[0],
           .channels = 1,
@@ -102,9 +101,7 @@ Computation NetworkFamily::computation() const {
 Fields NetworkFamily::computation_fields() {
   return {field("precision", precision, "of losses and gradients"),
           field("device", device, "where they are computed"),
-          field("evaluated",
-                evaluated,
-                range::not_negative,
+          field("evaluated", evaluated, range::not_negative,
                 "records that stand for all where a point is judged, the first so many; 0: all")};
 }
 
@@ -112,8 +109,8 @@ Index NetworkFamily::first_record(const InstanceSpec& spec, Index available) con
   check_records(name(), spec.records);
   check_ranges_of(name(), *this);
   if (spec.records > available)
-    reject(
-        name(), "records", static_cast<double>(spec.records), fmt::format("at most {}", available));
+    reject(name(), "records", static_cast<double>(spec.records),
+           fmt::format("at most {}", available));
   refuse_dimension(spec);
   const Index blocks = available / spec.records;
   return static_cast<Index>(spec.data_seed % static_cast<std::uint64_t>(blocks)) * spec.records;
@@ -191,22 +188,16 @@ ProblemNotes ImageFamily::notes() const {
 
 Fields ImageFamily::fields() {
   Fields list = computation_fields();
-  list.push_back(field("width",
-                       width,
-                       range::between(1, 8),
+  list.push_back(field("width", width, range::between(1, 8),
                        "1, 2, 4 or 8: divides the published numbers of channels"));
   list.push_back(
-      field("normalisation",
-            normalisation,
+      field("normalisation", normalisation,
             "each record by itself, or as published with the batch, which is not private"));
   list.push_back(field("smooth", smooth, "softplus and means in place of ReLU and maxima"));
   list.push_back(field("augment", augment, "random mirror images and shifts by two pixels"));
-  list.push_back(field("test_records",
-                       test_records,
-                       range::between(1, 10000),
+  list.push_back(field("test_records", test_records, range::between(1, 10000),
                        "images that accuracy is measured on"));
-  list.push_back(field("weights",
-                       weights,
+  list.push_back(field("weights", weights,
                        "safetensors file of initial parameters in the data folder; else random"));
   return list;
 }

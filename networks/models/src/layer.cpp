@@ -51,41 +51,27 @@ Tensor by_record(const Tensor& weights, std::int64_t axes) {
   return weights.view(shape);
 }
 
-Tensor kernel_gradient(const Tensor& input,
-                       const Tensor& gradient,
-                       at::IntArrayRef kernel,
+Tensor kernel_gradient(const Tensor& input, const Tensor& gradient, at::IntArrayRef kernel,
                        const Convolution::Shape& s) {
   // The values of the kernel are not read for its gradient; its shape is.
   const Tensor weight = at::zeros({1}, input.options()).expand(kernel);
-  return std::get<1>(at::convolution_backward(gradient,
-                                              input,
-                                              weight,
-                                              at::OptionalIntArrayRef{},
-                                              {s.stride, s.stride},
-                                              {s.padding, s.padding},
-                                              {1, 1},
-                                              false,
-                                              {0, 0},
-                                              1,
-                                              {false, true, false}));
+  return std::get<1>(at::convolution_backward(gradient, input, weight, at::OptionalIntArrayRef{},
+                                              {s.stride, s.stride}, {s.padding, s.padding}, {1, 1},
+                                              false, {0, 0}, 1, {false, true, false}));
 }
 
 class GhostConvolution final : public RecordGradients {
  public:
-  GhostConvolution(Tensor input,
-                   Tensor gradient,
-                   std::vector<std::int64_t> kernel,
+  GhostConvolution(Tensor input, Tensor gradient, std::vector<std::int64_t> kernel,
                    const Convolution::Shape& shape)
       : input_(std::move(input)),
         gradient_(std::move(gradient)),
         kernel_(std::move(kernel)),
         shape_(shape) {}
   Tensor squared_norms() const override {
-    const Tensor patches = at::im2col(input_,
-                                      {shape_.kernel, shape_.kernel},
-                                      {1, 1},
-                                      {shape_.padding, shape_.padding},
-                                      {shape_.stride, shape_.stride});
+    const Tensor patches =
+        at::im2col(input_, {shape_.kernel, shape_.kernel}, {1, 1}, {shape_.padding, shape_.padding},
+                   {shape_.stride, shape_.stride});
     return gram_norms(patches.transpose(1, 2), gradient_.flatten(2).transpose(1, 2));
   }
   void add_weighted(const Tensor& weights, Tensor sum) const override {
@@ -178,11 +164,9 @@ Index Convolution::size() const { return shape_.out * shape_.in * shape_.kernel 
 
 Tensor Convolution::forward(Pass& pass, Tensor input) const {
   const Tensor kernel = own(pass, 0, size()).view(kernel_shape());
-  return pass.captured(
-      *this,
-      input,
-      at::conv2d(
-          input, kernel, {}, {shape_.stride, shape_.stride}, {shape_.padding, shape_.padding}));
+  return pass.captured(*this, input,
+                       at::conv2d(input, kernel, {}, {shape_.stride, shape_.stride},
+                                  {shape_.padding, shape_.padding}));
 }
 
 std::unique_ptr<RecordGradients> Convolution::record_gradients(const Tensor& input,
@@ -284,8 +268,8 @@ void Linear::name(const std::string& prefix, std::vector<Named>& out) const {
 
 Tensor FeatureNorm::forward(Pass& pass, Tensor input) const {
   const Tensor normalised = at::layer_norm(input, {features_}, {}, {}, epsilon_);
-  return pass.captured(
-      *this, normalised, normalised * own(pass, 0, features_) + own(pass, features_, features_));
+  return pass.captured(*this, normalised,
+                       normalised * own(pass, 0, features_) + own(pass, features_, features_));
 }
 
 std::unique_ptr<RecordGradients> FeatureNorm::record_gradients(const Tensor& input,

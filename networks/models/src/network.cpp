@@ -180,8 +180,8 @@ Index Network::row_entries() const {
 Index Network::head() const {
   const auto layer_of = [](const std::string& name) { return name.substr(0, name.rfind('.')); };
   const std::vector<Layer::Named> all = named();
-  return std::ranges::find(
-             all, layer_of(all.back().name), [&](const auto& n) { return layer_of(n.name); })
+  return std::ranges::find(all, layer_of(all.back().name),
+                           [&](const auto& n) { return layer_of(n.name); })
       ->offset;
 }
 
@@ -229,8 +229,8 @@ std::unique_ptr<Network> resnet18(const ImageNetworkOptions& o) {
   }
   body->add("avgpool", std::make_unique<GlobalPool>(true));
   body->add("fc", std::make_unique<Linear>(channels, o.classes, true));
-  return std::make_unique<Network>(
-      "resnet18", std::move(body), o.normalisation == Normalisation::batch);
+  return std::make_unique<Network>("resnet18", std::move(body),
+                                   o.normalisation == Normalisation::batch);
 }
 
 std::unique_ptr<Network> small_cnn(const ImageNetworkOptions& o) {
@@ -239,8 +239,8 @@ std::unique_ptr<Network> small_cnn(const ImageNetworkOptions& o) {
   body->add("1", conv_norm({.in = 8, .out = 16, .stride = 2}, o));
   body->add("2", std::make_unique<GlobalPool>(o.smooth));
   body->add("3", std::make_unique<Linear>(16, o.classes, true));
-  return std::make_unique<Network>(
-      "small-cnn", std::move(body), o.normalisation == Normalisation::batch);
+  return std::make_unique<Network>("small-cnn", std::move(body),
+                                   o.normalisation == Normalisation::batch);
 }
 
 }  // namespace dpsosp::networks

@@ -66,8 +66,7 @@ std::uint64_t hash_of(ConstVectorRef x) {
 Tensor losses_of(const Network& network, Pass& pass, const Chunk& chunk) {
   pass.mask = chunk.mask;
   return torch::nn::functional::cross_entropy(
-      network.scores(pass, chunk.input),
-      chunk.labels,
+      network.scores(pass, chunk.input), chunk.labels,
       torch::nn::functional::CrossEntropyFuncOptions().reduction(torch::kNone));
 }
 
@@ -137,9 +136,7 @@ NetworkRecords::NetworkRecords(std::shared_ptr<const Network> network,
     : network_(std::move(network)), examples_(std::move(examples)), computation_(computation) {}
 
 template <class Weigh>
-void NetworkRecords::visit(ConstVectorRef x,
-                           const std::vector<Index>& members,
-                           Vector* sum,
+void NetworkRecords::visit(ConstVectorRef x, const std::vector<Index>& members, Vector* sum,
                            const Weigh& weigh) const {
   const Tensor parameters = tensor_of(x, computation_);
   const std::uint64_t hash = hash_of(x);
@@ -147,24 +144,20 @@ void NetworkRecords::visit(ConstVectorRef x,
   if (mixes && std::ssize(members) > most_mixed)
     throw InputError(fmt::format(
         "{}: a batch of {} records, expected at most {}: batch normalisation needs it at once",
-        network_->name(),
-        members.size(),
-        most_mixed));
+        network_->name(), members.size(), most_mixed));
   Tensor part = at::zeros({x.size()}, computation_.options());
-  over_chunks(
-      members, mixes ? most_mixed : records_a_chunk(*network_), [&](std::span<const Index> rows) {
-        const ChunkGradients gradients(
-            *network_, parameters, examples_->chunk(rows, computation_.options(), hash));
-        const std::vector<double> weights = weigh(gradients.norms());
-        if (sum == nullptr) return;
-        gradients.add_weighted(weights, part.zero_());
-        add_to(*sum, part);
-      });
+  over_chunks(members, mixes ? most_mixed : records_a_chunk(*network_),
+              [&](std::span<const Index> rows) {
+                const ChunkGradients gradients(
+                    *network_, parameters, examples_->chunk(rows, computation_.options(), hash));
+                const std::vector<double> weights = weigh(gradients.norms());
+                if (sum == nullptr) return;
+                gradients.add_weighted(weights, part.zero_());
+                add_to(*sum, part);
+              });
 }
 
-ClipReport NetworkRecords::add(const Summand& summand,
-                               const BatchView& batch,
-                               double limit,
+ClipReport NetworkRecords::add(const Summand& summand, const BatchView& batch, double limit,
                                VectorRef out) const {
   check_minimisation(network_->name(), summand.block);
   const Members members = members_of(batch);
@@ -180,9 +173,7 @@ ClipReport NetworkRecords::add(const Summand& summand,
   return report;
 }
 
-ClipReport NetworkRecords::sum_gradients(ConstVectorRef x,
-                                         Members members,
-                                         double limit,
+ClipReport NetworkRecords::sum_gradients(ConstVectorRef x, Members members, double limit,
                                          VectorRef out) const {
   ClipReport report;
   Norms seen{.point = x, .members = std::move(members), .values = {}};
@@ -223,10 +214,8 @@ std::vector<double> NetworkRecords::norms(ConstVectorRef x, const BatchView& bat
   return all;
 }
 
-ClipReport NetworkRecords::sum_differences(const Summand& summand,
-                                           const Members& members,
-                                           double limit,
-                                           VectorRef out) const {
+ClipReport NetworkRecords::sum_differences(const Summand& summand, const Members& members,
+                                           double limit, VectorRef out) const {
   // The norm of a difference needs both gradients of a record at once.
   ClipReport report;
   if (network_->mixes_records())
@@ -255,20 +244,18 @@ Tensor NetworkRecords::losses(ConstVectorRef x, const std::vector<Index>& member
   const Tensor parameters = tensor_of(x, computation_);
   const std::uint64_t hash = hash_of(x);
   std::vector<Tensor> all;
-  over_chunks(members,
-              network_->mixes_records() ? most_mixed : scored_at_once,
+  over_chunks(members, network_->mixes_records() ? most_mixed : scored_at_once,
               [&](std::span<const Index> rows) {
                 Pass pass{.parameters = network_->parts(parameters), .mask = {}};
-                all.push_back(losses_of(
-                    *network_, pass, examples_->chunk(rows, computation_.options(), hash)));
+                all.push_back(losses_of(*network_, pass,
+                                        examples_->chunk(rows, computation_.options(), hash)));
               });
   return at::cat(all);
 }
 
 NetworkObjective::NetworkObjective(std::shared_ptr<const Network> network,
                                    std::shared_ptr<const Examples> examples,
-                                   std::vector<Index> rows,
-                                   const Computation& computation)
+                                   std::vector<Index> rows, const Computation& computation)
     : network_(std::move(network)),
       examples_(std::move(examples)),
       rows_(std::move(rows)),
@@ -312,11 +299,8 @@ void NetworkObjective::hessian_product(ConstVectorRef x, ConstVectorRef v, Vecto
   });
 }
 
-BatchStatistics statistics_at(const Network& network,
-                              ConstVectorRef x,
-                              const Examples& examples,
-                              std::span<const Index> rows,
-                              const Computation& computation) {
+BatchStatistics statistics_at(const Network& network, ConstVectorRef x, const Examples& examples,
+                              std::span<const Index> rows, const Computation& computation) {
   BatchStatistics statistics;
   if (!network.mixes_records()) return statistics;
   const torch::NoGradGuard no_gradients;
@@ -326,11 +310,8 @@ BatchStatistics statistics_at(const Network& network,
   return statistics;
 }
 
-Scores scores_at(const Network& network,
-                 ConstVectorRef x,
-                 const Examples& examples,
-                 const BatchStatistics& statistics,
-                 const Computation& computation) {
+Scores scores_at(const Network& network, ConstVectorRef x, const Examples& examples,
+                 const BatchStatistics& statistics, const Computation& computation) {
   const torch::NoGradGuard no_gradients;
   const Tensor parameters = tensor_of(x, computation);
   std::vector<Index> rows(static_cast<std::size_t>(examples.size()));
@@ -344,8 +325,7 @@ Scores scores_at(const Network& network,
     if (!statistics.empty()) pass.statistics = &statistics;
     const Tensor scores = network.scores(pass, chunk.input);
     loss += torch::nn::functional::cross_entropy(
-                scores,
-                chunk.labels,
+                scores, chunk.labels,
                 torch::nn::functional::CrossEntropyFuncOptions().reduction(torch::kSum))
                 .item<double>();
     const Tensor answers = scores.argmax(1);

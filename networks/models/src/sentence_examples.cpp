@@ -12,8 +12,7 @@ SentenceExamples::SentenceExamples(std::vector<std::vector<std::int64_t>> tokens
                                    std::vector<int> labels)
     : tokens_(std::move(tokens)), labels_(std::move(labels)) {}
 
-Chunk SentenceExamples::chunk(std::span<const Index> rows,
-                              const torch::TensorOptions& options,
+Chunk SentenceExamples::chunk(std::span<const Index> rows, const torch::TensorOptions& options,
                               std::uint64_t /*point*/) const {
   const auto sentence = [&](Index row) -> const auto& {
     return tokens_[static_cast<std::size_t>(row)];

@@ -40,15 +40,11 @@ void load_weights(const Network& network, const std::filesystem::path& file, Vec
     const bool fits = !missing && there->shape == shape;
     if (part.offset >= network.head() && !fits) continue;
     if (missing)
-      throw InputError(fmt::format("{}: no tensor {}, expected one of shape [{}]",
-                                   file.string(),
-                                   part.name,
-                                   fmt::join(shape, ", ")));
+      throw InputError(fmt::format("{}: no tensor {}, expected one of shape [{}]", file.string(),
+                                   part.name, fmt::join(shape, ", ")));
     if (!fits)
-      throw InputError(fmt::format("{}: tensor {} has shape [{}], expected [{}]",
-                                   file.string(),
-                                   there->name,
-                                   fmt::join(there->shape, ", "),
+      throw InputError(fmt::format("{}: tensor {} has shape [{}], expected [{}]", file.string(),
+                                   there->name, fmt::join(there->shape, ", "),
                                    fmt::join(shape, ", ")));
     const std::vector<float> values = weights.read(there->name);
     for (std::size_t k = 0; k < values.size(); ++k)

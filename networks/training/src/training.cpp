@@ -46,8 +46,8 @@ constexpr double curvature_tolerance = 1e-2;
 
 /// The algorithms of which an iterate is the whole state: their epochs are runs of their own, one
 /// after the other, and a run can go on from the end of any of them.
-constexpr std::array<std::string_view, 3> memoryless{
-    "abadi-2016/dp-sgd", "avdiukhin-2024/dp-sgd", "avdiukhin-2024/noisy-sgd"};
+constexpr std::array<std::string_view, 3> memoryless{"abadi-2016/dp-sgd", "avdiukhin-2024/dp-sgd",
+                                                     "avdiukhin-2024/noisy-sgd"};
 
 /// A run, with what follows from its parameters.
 struct Recipe : Training {
@@ -55,9 +55,7 @@ struct Recipe : Training {
   explicit Recipe(Training training) : Training(std::move(training)) {
     if (records < 1) reject("training", "records", static_cast<double>(records), ">= 1");
     if (batch < 1 || (epochs > 0 && batch > records))
-      reject("training",
-             "batch",
-             static_cast<double>(batch),
+      reject("training", "batch", static_cast<double>(batch),
              fmt::format("1 to the {} records", records));
     if (sampling != "fixed" && sampling != "poisson")
       reject("training", "sampling", sampling, "fixed or poisson");
@@ -134,8 +132,7 @@ class FirstExamples final : public Examples {
   FirstExamples(std::shared_ptr<const Examples> all, Index count)
       : all_(std::move(all)), count_(std::min(count, all_->size())) {}
   Index size() const override { return count_; }
-  Chunk chunk(std::span<const Index> rows,
-              const torch::TensorOptions& options,
+  Chunk chunk(std::span<const Index> rows, const torch::TensorOptions& options,
               std::uint64_t point) const override {
     return all_->chunk(rows, options, point);
   }
@@ -149,11 +146,8 @@ class FirstExamples final : public Examples {
 /// Looks at the iterates between epochs. What it sees depends on the records and is not private.
 class EpochObserver final : public Observer {
  public:
-  EpochObserver(const Recipe& recipe,
-                const NetworkInstance& instance,
-                const Computation& computation,
-                ClipLog& log,
-                bool clips)
+  EpochObserver(const Recipe& recipe, const NetworkInstance& instance,
+                const Computation& computation, ClipLog& log, bool clips)
       : recipe_(recipe),
         instance_(instance),
         computation_(computation),
@@ -161,8 +155,7 @@ class EpochObserver final : public Observer {
         clips_(clips),
         records_(instance.network, instance.train, computation),
         scored_(instance.train, scored_records),
-        objective_(instance.network,
-                   instance.train,
+        objective_(instance.network, instance.train,
                    first_rows(std::max<Index>(1, std::min(recipe.curvature, recipe.records))),
                    computation),
         whole_(instance.network, instance.train, first_rows(recipe.records), computation) {}
@@ -176,17 +169,14 @@ class EpochObserver final : public Observer {
   void look(Index epoch, ConstVectorRef x) {
     const Network& network = *instance_.network;
     const BatchStatistics statistics =
-        statistics_at(network,
-                      x,
-                      *instance_.train,
-                      first_rows(std::min(statistics_records, recipe_.records)),
-                      computation_);
+        statistics_at(network, x, *instance_.train,
+                      first_rows(std::min(statistics_records, recipe_.records)), computation_);
     const Scores train = scores_at(network, x, scored_, statistics, computation_);
     const Scores test = scores_at(network, x, *instance_.test, statistics, computation_);
     const Index audited = std::min(audited_records, recipe_.records);
     Vector sum = Vector::Zero(x.size());
-    const ClipReport all = records_.add_gradients(
-        Point(x), Block::x, BatchView(0, audited), std::numeric_limits<double>::infinity(), sum);
+    const ClipReport all = records_.add_gradients(Point(x), Block::x, BatchView(0, audited),
+                                                  std::numeric_limits<double>::infinity(), sum);
     const double largest = recipe_.clip * (clips_ ? log_.largest_norm : log_.largest_over_nominal);
     TrainedEpoch row{.epoch = epoch,
                      .train_loss = train.loss,
@@ -199,9 +189,7 @@ class EpochObserver final : public Observer {
     if (recipe_.data == "cola") row.matthews = test.matthews;
     if (recipe_.curvature > 0) {
       const CurvatureEstimate estimate = estimate_lambda_min(
-          objective_,
-          x,
-          {.tolerance = curvature_tolerance, .max_products = curvature_products},
+          objective_, x, {.tolerance = curvature_tolerance, .max_products = curvature_products},
           direction_);
       direction_ = estimate.direction;
       Vector gradient(x.size());
@@ -301,10 +289,7 @@ class Checkpoint {
 };
 
 /// One run of the algorithm. \throws RunFailed where it does not end well
-Vector run_steps(const Algorithm& algorithm,
-                 Curator& curator,
-                 const StreamKey& key,
-                 Index steps,
+Vector run_steps(const Algorithm& algorithm, Curator& curator, const StreamKey& key, Index steps,
                  Observer& observer) {
   const Outcome outcome = algorithm.run(curator, Stream::sealed(key), observer);
   if (outcome.status == Status::not_finite)
@@ -328,10 +313,7 @@ struct Label {
   std::string reason;
 };
 
-Label label_of_run(const Recipe& recipe,
-                   const Network& network,
-                   const Curator& curator,
-                   bool clips,
+Label label_of_run(const Recipe& recipe, const Network& network, const Curator& curator, bool clips,
                    bool violated) {
   if (!recipe.epsilon || recipe.epochs == 0) return {PrivacyLabel::none, "no noise"};
   if (network.mixes_records())
@@ -369,30 +351,25 @@ nlohmann::json train(const nlohmann::json& parameters, std::uint64_t seed) {
   FilterRule rule;
   if (sound) {
     const CalibratedNoise noise =
-        calibrate_common_noise(std::vector<PlannedQuery>{{policy, recipe.steps()}},
-                               recipe.records,
-                               {*recipe.epsilon, recipe.delta},
-                               Calibrator::rdp);
+        calibrate_common_noise(std::vector<PlannedQuery>{{policy, recipe.steps()}}, recipe.records,
+                               {*recipe.epsilon, recipe.delta}, Calibrator::rdp);
     // A little more, so that rounding of an epoch's share of the budget refuses no step.
     z = 2.0 * noise.sensitivity_ratio * (1.0 + 1e-9);
     rule = noise.rule;
   } else if (noisy) {
     z = smallest_noise_multiplier(
         [&](double multiplier) { return recipe.events(multiplier, recipe.neighbours()); },
-        recipe.neighbours(),
-        *recipe.epsilon,
-        recipe.delta);
+        recipe.neighbours(), *recipe.epsilon, recipe.delta);
   }
   const bool by_epochs = std::ranges::find(memoryless, recipe.algorithm) != memoryless.end();
   const Index steps_a_run = by_epochs ? recipe.steps_an_epoch() : recipe.steps();
   if (recipe.epochs > 0) {
-    apply_settings(*algorithm,
-                   {{"steps", std::to_string(steps_a_run)},
-                    {"step_size", fmt::format("{}", recipe.step_size)},
-                    {"clip", fmt::format("{}", recipe.clip)},
-                    {"sampling", recipe.poisson() ? "poisson" : "sample"},
-                    {"batch", std::to_string(recipe.batch)},
-                    {"noise", fmt::format("{}", z / 2.0)}});
+    apply_settings(*algorithm, {{"steps", std::to_string(steps_a_run)},
+                                {"step_size", fmt::format("{}", recipe.step_size)},
+                                {"clip", fmt::format("{}", recipe.clip)},
+                                {"sampling", recipe.poisson() ? "poisson" : "sample"},
+                                {"batch", std::to_string(recipe.batch)},
+                                {"noise", fmt::format("{}", z / 2.0)}});
     algorithm->check(facts);
   }
 
@@ -419,11 +396,8 @@ nlohmann::json train(const nlohmann::json& parameters, std::uint64_t seed) {
                                     .share = 1.0 / static_cast<double>(recipe.epochs),
                                     .initial_point = x});
       if (epoch < done) continue;
-      x = run_steps(*algorithm,
-                    part,
-                    steps_key.child(static_cast<std::uint64_t>(epoch)),
-                    steps_a_run,
-                    observer);
+      x = run_steps(*algorithm, part, steps_key.child(static_cast<std::uint64_t>(epoch)),
+                    steps_a_run, observer);
       observer.look(epoch + 1, x);
       checkpoint.save(x, observer);
     }

@@ -56,8 +56,7 @@ std::optional<double> total(std::span<const CountedEvent> events, const Cost& co
   throw UnsupportedError(fmt::format("accountant {}: {}", name_of(accountant), why));
 }
 
-std::vector<double> composed_curve(std::span<const CountedEvent> events,
-                                   Adjacency adjacency,
+std::vector<double> composed_curve(std::span<const CountedEvent> events, Adjacency adjacency,
                                    std::span<const double> orders) {
   std::vector<double> sum(orders.size(), 0.0);
   for (const CountedEvent& e : events) {
@@ -67,9 +66,7 @@ std::vector<double> composed_curve(std::span<const CountedEvent> events,
   return sum;
 }
 
-Guarantee by_rdp(std::span<const CountedEvent> events,
-                 Adjacency adjacency,
-                 double delta,
+Guarantee by_rdp(std::span<const CountedEvent> events, Adjacency adjacency, double delta,
                  const AccountOptions& options) {
   const std::vector<double> sum = composed_curve(events, adjacency, options.orders);
   const Converted c = epsilon_from_rdp(options.orders, sum, delta, options.conversion);
@@ -77,16 +74,11 @@ Guarantee by_rdp(std::span<const CountedEvent> events,
 }
 
 Guarantee least_of(std::initializer_list<Accountant> accountants,
-                   std::span<const CountedEvent> events,
-                   Adjacency adjacency,
-                   double delta,
+                   std::span<const CountedEvent> events, Adjacency adjacency, double delta,
                    const AccountOptions& options);
 
-Guarantee by(Accountant accountant,
-             std::span<const CountedEvent> events,
-             Adjacency adjacency,
-             double delta,
-             const AccountOptions& options) {
+Guarantee by(Accountant accountant, std::span<const CountedEvent> events, Adjacency adjacency,
+             double delta, const AccountOptions& options) {
   switch (accountant) {
     case Accountant::zcdp: {
       const auto rho = total(events, zcdp);
@@ -112,10 +104,7 @@ Guarantee by(Accountant accountant,
     }
     case Accountant::best_of:
       return least_of({Accountant::analytic, Accountant::pure, Accountant::zcdp, Accountant::rdp},
-                      events,
-                      adjacency,
-                      delta,
-                      options);
+                      events, adjacency, delta, options);
     case Accountant::tightest:
       if (gaussian_mu(events)) return by(Accountant::analytic, events, adjacency, delta, options);
       return least_of({Accountant::pld, Accountant::best_of}, events, adjacency, delta, options);
@@ -125,9 +114,7 @@ Guarantee by(Accountant accountant,
 
 // The least guarantee of the accountants that have a proof.
 Guarantee least_of(std::initializer_list<Accountant> accountants,
-                   std::span<const CountedEvent> events,
-                   Adjacency adjacency,
-                   double delta,
+                   std::span<const CountedEvent> events, Adjacency adjacency, double delta,
                    const AccountOptions& options) {
   Guarantee best{std::numeric_limits<double>::infinity(), "", {}};
   std::string refusal;
@@ -186,19 +173,15 @@ std::optional<double> gaussian_mu(std::span<const CountedEvent> events) {
   return std::sqrt(*square);
 }
 
-Guarantee epsilon_of(std::span<const CountedEvent> events,
-                     Adjacency adjacency,
-                     double delta,
+Guarantee epsilon_of(std::span<const CountedEvent> events, Adjacency adjacency, double delta,
                      const AccountOptions& options) {
   for (const CountedEvent& e : events) check(e);
   if (options.accountant != Accountant::pure || delta != 0) expect_delta("epsilon_of", delta);
   return by(options.accountant, events, adjacency, delta, options);
 }
 
-std::vector<double> orders_that_prove(double epsilon,
-                                      std::span<const CountedEvent> events,
-                                      Adjacency adjacency,
-                                      double delta,
+std::vector<double> orders_that_prove(double epsilon, std::span<const CountedEvent> events,
+                                      Adjacency adjacency, double delta,
                                       const AccountOptions& options) {
   for (const CountedEvent& e : events) check(e);
   const std::vector<double> sum = composed_curve(events, adjacency, options.orders);

@@ -11,9 +11,7 @@ double advanced_noise_multiplier(double epsilon, double delta, std::int64_t quer
   return advanced_amplified_noise_multiplier(epsilon, delta, queries, 1);
 }
 
-double advanced_amplified_noise_multiplier(double epsilon,
-                                           double delta,
-                                           std::int64_t queries,
+double advanced_amplified_noise_multiplier(double epsilon, double delta, std::int64_t queries,
                                            double rate) {
   constexpr std::string_view where = "advanced composition";
   expect_positive(where, "epsilon", epsilon);

@@ -16,19 +16,13 @@ double least_noise(double epsilon, const Enough& enough, const Width& width) {
   expect_positive("smallest_noise_multiplier", "epsilon", epsilon);
   double yes = 1;
   while (!enough(yes)) {
-    expect(yes < 1e15,
-           "smallest_noise_multiplier",
-           "epsilon",
-           epsilon,
+    expect(yes < 1e15, "smallest_noise_multiplier", "epsilon", epsilon,
            "a target that noise up to 1e15 times the sensitivity can meet");
     yes *= 2;
   }
   double no = yes / 2;
   while (enough(no)) {
-    expect(no > 1e-9,
-           "smallest_noise_multiplier",
-           "epsilon",
-           epsilon,
+    expect(no > 1e-9, "smallest_noise_multiplier", "epsilon", epsilon,
            "a target that some noise fails to meet");
     yes = no;
     no /= 2;
@@ -43,11 +37,8 @@ double width_of(const Guarantee& g, const AccountOptions& options) {
 
 }  // namespace
 
-double smallest_noise_multiplier(const EventFamily& events,
-                                 Adjacency adjacency,
-                                 double epsilon,
-                                 double delta,
-                                 const AccountOptions& options) {
+double smallest_noise_multiplier(const EventFamily& events, Adjacency adjacency, double epsilon,
+                                 double delta, const AccountOptions& options) {
   const auto cost = [&](double z) { return epsilon_of(events(z), adjacency, delta, options); };
   AccountOptions narrowed = options;
   const auto enough = [&](double z) {
@@ -61,20 +52,17 @@ double smallest_noise_multiplier(const EventFamily& events,
 }
 
 double smallest_noise_multiplier(const std::function<Composition(double)>& family,
-                                 Adjacency adjacency,
-                                 double epsilon,
-                                 double delta,
+                                 Adjacency adjacency, double epsilon, double delta,
                                  const AccountOptions& options) {
   const Composition any = family(1);
   if (any.laplace.empty()) {
     const double left = delta_left(any, delta, options.accountant);
-    return smallest_noise_multiplier(
-        EventFamily([&](double z) { return family(z).events; }), adjacency, epsilon, left, options);
+    return smallest_noise_multiplier(EventFamily([&](double z) { return family(z).events; }),
+                                     adjacency, epsilon, left, options);
   }
   const auto cost = [&](double z) { return epsilon_of(family(z), adjacency, delta, options); };
   return least_noise(
-      epsilon,
-      [&](double z) { return cost(z).epsilon <= epsilon; },
+      epsilon, [&](double z) { return cost(z).epsilon <= epsilon; },
       [&](double z) { return width_of(cost(z), options); });
 }
 

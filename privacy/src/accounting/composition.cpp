@@ -19,10 +19,8 @@ namespace {
 constexpr double kLeastLogDelta = -690;  // about 1e-300
 
 // ε falls in δ for every accountant here, so the least δ is found by bisection in its logarithm.
-DeltaGuarantee by_bisection(std::span<const CountedEvent> events,
-                            Adjacency adjacency,
-                            double epsilon,
-                            const AccountOptions& options) {
+DeltaGuarantee by_bisection(std::span<const CountedEvent> events, Adjacency adjacency,
+                            double epsilon, const AccountOptions& options) {
   const auto at = [&](double log_delta) {
     return epsilon_of(events, adjacency, std::exp(log_delta), options);
   };
@@ -35,18 +33,14 @@ DeltaGuarantee by_bisection(std::span<const CountedEvent> events,
   return {std::exp(least), g.accountant, g.order};
 }
 
-DeltaGuarantee by_pld(const Composition& c,
-                      Adjacency adjacency,
-                      double epsilon,
+DeltaGuarantee by_pld(const Composition& c, Adjacency adjacency, double epsilon,
                       const AccountOptions& options) {
   const DeltaBounds b = pld_delta(c, adjacency, epsilon, options.tolerance);
   return {b.delta, "pld", {}, b.lower};
 }
 
 // of the composition without its coins
-DeltaGuarantee delta_intact(const Composition& c,
-                            Adjacency adjacency,
-                            double epsilon,
+DeltaGuarantee delta_intact(const Composition& c, Adjacency adjacency, double epsilon,
                             const AccountOptions& options) {
   const std::vector<CountedEvent> events = with_pure_laplace(c, adjacency);
   const Accountant accountant = options.accountant;
@@ -112,9 +106,7 @@ double delta_left(const Composition& c, double delta, Accountant accountant) {
   if (!(left > 0 || (pure && delta >= f)))
     throw InputError(
         fmt::format("account: delta = {:g}, expected {} {:g}, which the deltas of releases come to",
-                    delta,
-                    pure ? "at least" : "more than",
-                    f));
+                    delta, pure ? "at least" : "more than", f));
   return pure ? 0 : left;
 }
 
@@ -132,9 +124,7 @@ std::vector<CountedEvent> with_pure_laplace(const Composition& c, Adjacency adja
   return events;
 }
 
-Guarantee epsilon_of(const Composition& c,
-                     Adjacency adjacency,
-                     double delta,
+Guarantee epsilon_of(const Composition& c, Adjacency adjacency, double delta,
                      const AccountOptions& options) {
   const std::vector<CountedEvent> events = with_pure_laplace(c, adjacency);
   if (options.accountant != Accountant::pure || delta != 0) expect_delta("epsilon_of", delta);
@@ -158,9 +148,7 @@ Guarantee epsilon_of(const Composition& c,
   }
 }
 
-DeltaGuarantee delta_of(const Composition& c,
-                        Adjacency adjacency,
-                        double epsilon,
+DeltaGuarantee delta_of(const Composition& c, Adjacency adjacency, double epsilon,
                         const AccountOptions& options) {
   expect_nonnegative("delta_of", "epsilon", epsilon);
   for (const CountedEvent& e : c.events) check(e);

@@ -77,16 +77,11 @@ double rho_for(double epsilon, double delta, Conversion conversion) {
   return bisect(too_much, 0, fits);
 }
 
-Converted epsilon_from_rdp(std::span<const double> orders,
-                           std::span<const double> rdp,
-                           double delta,
-                           Conversion conversion) {
+Converted epsilon_from_rdp(std::span<const double> orders, std::span<const double> rdp,
+                           double delta, Conversion conversion) {
   expect_delta("epsilon_from_rdp", delta);
-  expect(!orders.empty() && orders.size() == rdp.size(),
-         "epsilon_from_rdp",
-         "orders",
-         static_cast<double>(orders.size()),
-         "as many orders as values and at least one");
+  expect(!orders.empty() && orders.size() == rdp.size(), "epsilon_from_rdp", "orders",
+         static_cast<double>(orders.size()), "as many orders as values and at least one");
   if (conversion == Conversion::bs_sqrtpi)
     throw UnsupportedError("epsilon_from_rdp: bs_sqrtpi needs a zCDP bound, expected cks or bs");
   Converted best{std::numeric_limits<double>::infinity(), {}};

@@ -44,17 +44,15 @@ void check(const CountedEvent& event) {
 std::int64_t add_counts(std::int64_t a, std::int64_t b) {
   std::int64_t sum = 0;
   if (__builtin_add_overflow(a, b, &sum))
-    reject(
-        "events", "sum of counts", static_cast<double>(a) + static_cast<double>(b), "below 2^63");
+    reject("events", "sum of counts", static_cast<double>(a) + static_cast<double>(b),
+           "below 2^63");
   return sum;
 }
 
 std::int64_t multiply_counts(std::int64_t a, std::int64_t b) {
   std::int64_t product = 0;
   if (__builtin_mul_overflow(a, b, &product))
-    reject("events",
-           "product of counts",
-           static_cast<double>(a) * static_cast<double>(b),
+    reject("events", "product of counts", static_cast<double>(a) * static_cast<double>(b),
            "below 2^63");
   return product;
 }

@@ -66,9 +66,7 @@ ForwardDifferences::ForwardDifferences(double noise_multiplier, int order) {
   }
 }
 
-double fixed_size_log_moment(int order,
-                             double rate,
-                             double noise_multiplier,
+double fixed_size_log_moment(int order, double rate, double noise_multiplier,
                              const ForwardDifferences& differences) {
   return log_moment(order, rate, noise_multiplier, [&](int j) {
     const double closed_form = closed_form_factor(j, noise_multiplier);
@@ -95,9 +93,8 @@ double fixed_size_gaussian_rdp_closed_form(double order, double rate, double noi
   check(FixedSizeGaussianEvent{rate, noise_multiplier});
   return chord(order,
                [&](int a) {
-                 return log_moment(a, rate, noise_multiplier, [&](int j) {
-                   return closed_form_factor(j, noise_multiplier);
-                 });
+                 return log_moment(a, rate, noise_multiplier,
+                                   [&](int j) { return closed_form_factor(j, noise_multiplier); });
                }) /
          (order - 1);
 }

@@ -20,9 +20,7 @@ class ForwardDifferences {
 };
 
 /// (a−1)·RDP(a) of the forward-difference bound at an integer order >= 1 (0 at 1).
-double fixed_size_log_moment(int order,
-                             double rate,
-                             double noise_multiplier,
+double fixed_size_log_moment(int order, double rate, double noise_multiplier,
                              const ForwardDifferences& differences);
 
 /// Upper bound at `order` > 1 of a convex function that is known at integers: its chord.

@@ -161,8 +161,7 @@ LossComposition::Sum LossComposition::transformed() const {
   return in_window(signal.values(), 1 / points, rounding);
 }
 
-LossComposition::Sum LossComposition::in_window(std::span<const double> cyclic,
-                                                double factor,
+LossComposition::Sum LossComposition::in_window(std::span<const double> cyclic, double factor,
                                                 double rounding) const {
   Sum sum{.mass = std::vector<double>(window_.points), .rounding = rounding};
   for (std::size_t i = 0; i < sum.mass.size(); ++i)

@@ -53,10 +53,7 @@ double bisect(double no, double yes, const Predicate& holds, double width = 1e-1
 inline bool is_at_most(double a, double b) { return a <= b * (1 + 1e-15); }
 
 /// Range checks that refuse NaN.
-inline void expect(bool good,
-                   std::string_view where,
-                   std::string_view name,
-                   double value,
+inline void expect(bool good, std::string_view where, std::string_view name, double value,
                    std::string_view expected) {
   if (!good) reject(where, name, value, expected);
 }

@@ -213,8 +213,7 @@ struct MergedSum {
 
 // none where the lattice does not reach so far
 std::optional<MergedSum> merged_sum(const std::vector<Part>& parts,
-                                    const std::vector<DiscreteLoss>& losses,
-                                    LossWindow on,
+                                    const std::vector<DiscreteLoss>& losses, LossWindow on,
                                     double missed) {
   double mean = 0;
   double variance = 0;
@@ -315,11 +314,8 @@ LossBounds bounds(const std::vector<Part>& parts, double delta, double tolerance
 }
 
 // The same for delta, whose errors are parts of `estimate`; ends where delta turns out to be less.
-DeltaBounds bounds_of_delta(const std::vector<Part>& parts,
-                            const Plan& p,
-                            double epsilon,
-                            double estimate,
-                            double tolerance) {
+DeltaBounds bounds_of_delta(const std::vector<Part>& parts, const Plan& p, double epsilon,
+                            double estimate, double tolerance) {
   DeltaBounds best{.delta = 1, .lower = 0, .points = 0, .resolved = false};
   const double finest = finest_step(parts, p);
   double step = first_step(parts, p, 8 * tolerance / p.tilt);
@@ -410,18 +406,14 @@ Sequence collected(const Composition& composition, Adjacency adjacency) {
   return s;
 }
 
-std::vector<Part> parts_of(const Sequence& sequence,
-                           Adjacency adjacency,
-                           Direction direction,
-                           double delta,
-                           double tolerance) {
+std::vector<Part> parts_of(const Sequence& sequence, Adjacency adjacency, Direction direction,
+                           double delta, double tolerance) {
   double releases = sequence.gaussian_mu > 0 ? 1 : 0;
   for (const CountedEvent& e : sequence.others) releases += static_cast<double>(e.count);
   for (const CountedLaplace& e : sequence.laplace) releases += static_cast<double>(e.count);
   if (releases > kMostReleases)
     throw UnsupportedError(
-        fmt::format("accountant pld: {:g} releases, at most {:g} are resolved; use rdp",
-                    releases,
+        fmt::format("accountant pld: {:g} releases, at most {:g} are resolved; use rdp", releases,
                     kMostReleases));
   const LossTails tails{.above = kCut * tolerance * delta / releases,
                         .below = kCutBelow / releases};
@@ -487,23 +479,18 @@ Composition without_coins(std::span<const CountedEvent> events) {
 
 }  // namespace
 
-LossBounds pld_bounds(std::span<const CountedEvent> events,
-                      Adjacency adjacency,
-                      double delta,
+LossBounds pld_bounds(std::span<const CountedEvent> events, Adjacency adjacency, double delta,
                       double tolerance) {
   return pld_epsilon(without_coins(events), adjacency, delta, tolerance);
 }
 
-LossBounds pld_epsilon(const Composition& composition,
-                       Adjacency adjacency,
-                       double delta,
+LossBounds pld_epsilon(const Composition& composition, Adjacency adjacency, double delta,
                        double tolerance) {
   expect_delta("pld_bounds", delta);
   const double share = checked_share(composition, tolerance);
   if (delta < kSmallestLossDelta)
     throw UnsupportedError(
-        fmt::format("accountant pld: delta = {:g}, it serves {:g} and above; use rdp",
-                    delta,
+        fmt::format("accountant pld: delta = {:g}, it serves {:g} and above; use rdp", delta,
                     kSmallestLossDelta));
   const Sequence sequence = collected(composition, adjacency);
   const auto towards = [&](Direction direction, double enough) {
@@ -521,9 +508,7 @@ LossBounds pld_epsilon(const Composition& composition,
   return dearer;
 }
 
-DeltaBounds pld_delta(const Composition& composition,
-                      Adjacency adjacency,
-                      double epsilon,
+DeltaBounds pld_delta(const Composition& composition, Adjacency adjacency, double epsilon,
                       double tolerance) {
   expect_nonnegative("pld_delta", "epsilon", epsilon);
   const double share = checked_share(composition, tolerance);
@@ -564,16 +549,12 @@ DeltaBounds pld_delta(const Composition& composition,
   return dearer;
 }
 
-double attained_epsilon(std::span<const CountedEvent> events,
-                        Adjacency adjacency,
-                        double delta,
+double attained_epsilon(std::span<const CountedEvent> events, Adjacency adjacency, double delta,
                         double tolerance) {
   return attained_epsilon(without_coins(events), adjacency, delta, tolerance);
 }
 
-double attained_epsilon(const Composition& composition,
-                        Adjacency adjacency,
-                        double delta,
+double attained_epsilon(const Composition& composition, Adjacency adjacency, double delta,
                         double tolerance) {
   Composition known;
   for (const CountedEvent& e : composition.events)

@@ -215,8 +215,7 @@ PrivacyLoss gaussian_loss(double mu, const LossTails& tails) {
 
 // a is ln of Lap(1)/Lap(0) at an answer between them: |a| <= ε, of mass e^{−(ε+a)/2}/4 under
 // Lap(0); beyond either law's centre it is ε or −ε.
-PrivacyLoss dominating_loss(const SampledLaplaceEvent& e,
-                            Adjacency adjacency,
+PrivacyLoss dominating_loss(const SampledLaplaceEvent& e, Adjacency adjacency,
                             Direction direction) {
   const Diluted with{e.rate};
   const double most = 1 / e.noise_multiplier;  // ε
@@ -276,9 +275,7 @@ double largest_loss(const SampledLaplaceEvent& e, Adjacency adjacency) {
   return with.loss(most) - (opposite ? with.loss(-most) : 0);
 }
 
-PrivacyLoss dominating_loss(const Event& event,
-                            Adjacency adjacency,
-                            Direction direction,
+PrivacyLoss dominating_loss(const Event& event, Adjacency adjacency, Direction direction,
                             const LossTails& tails) {
   return std::visit(DominatingLoss{adjacency, direction, tails}, event);
 }

@@ -45,13 +45,10 @@ PrivacyLoss gaussian_loss(double mu, const LossTails& tails);
 /// Loss of a pair that dominates the event between any two neighbours. Not for unsampled Gaussians,
 /// which compose to one gaussian_loss, and not for events that cost nothing (rate 0 or 1,
 /// epsilon 0). \throws UnsupportedError where no pair is proved to dominate.
-PrivacyLoss dominating_loss(const Event& event,
-                            Adjacency adjacency,
-                            Direction direction,
+PrivacyLoss dominating_loss(const Event& event, Adjacency adjacency, Direction direction,
                             const LossTails& tails);
 /// \param event  of a rate in (0, 1)
-PrivacyLoss dominating_loss(const SampledLaplaceEvent& event,
-                            Adjacency adjacency,
+PrivacyLoss dominating_loss(const SampledLaplaceEvent& event, Adjacency adjacency,
                             Direction direction);
 
 /// Epsilon of one release, which is pure DP.

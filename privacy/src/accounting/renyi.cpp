@@ -122,8 +122,7 @@ double rdp(const Event& event, double order, Adjacency adjacency) {
   return rdp_curve(event, {&order, 1}, adjacency).front();
 }
 
-std::vector<double> rdp_curve(const Event& event,
-                              std::span<const double> orders,
+std::vector<double> rdp_curve(const Event& event, std::span<const double> orders,
                               Adjacency adjacency) {
   check(event);
   for (const double order : orders) expect_order("rdp", order);

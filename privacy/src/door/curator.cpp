@@ -34,12 +34,8 @@ PrivacyLabel label_of(bool sound, bool no_noise, bool no_data, bool no_clipping)
 
 }  // namespace
 
-Curator::Own::Own(Source source_,
-                  PublicFacts facts_,
-                  std::string scope_,
-                  RecordRange range_,
-                  FilterRule rule_,
-                  const StreamKey& key_)
+Curator::Own::Own(Source source_, PublicFacts facts_, std::string scope_, RecordRange range_,
+                  FilterRule rule_, const StreamKey& key_)
     : source(source_),
       facts(std::move(facts_)),
       scope(std::move(scope_)),
@@ -77,20 +73,13 @@ std::optional<RangeFilter::Account> Curator::Own::charge_pure(RecordRange charge
   return filter.try_pure({charged, amount}, *pure_epsilon(event), delta_extra);
 }
 
-Curator::Curator(const PublicFacts& facts,
-                 Source source,
-                 const FilterRule& rule,
-                 StreamKey key,
-                 ClipLog* clip_log,
-                 const Departures& departures,
-                 Auditor* auditor,
+Curator::Curator(const PublicFacts& facts, Source source, const FilterRule& rule, StreamKey key,
+                 ClipLog* clip_log, const Departures& departures, Auditor* auditor,
                  std::unique_ptr<WordSource> words)
     : shared_(std::make_shared<Shared>()) {
   const Index records = std::visit([](const auto* of) { return of->size(); }, source);
   if (records != facts.records)
-    reject("curator",
-           "records",
-           static_cast<double>(records),
+    reject("curator", "records", static_cast<double>(records),
            fmt::format("the {} of the public facts", facts.records));
   own_ = std::make_unique<Own>(source, facts, "/", RecordRange{0, facts.records}, rule, key);
   if (words && own_->mixed())
@@ -132,8 +121,7 @@ PrivacyLabel Curator::label() const {
 
 Remaining Curator::remaining() const {
   const FilterRule& rule = own_->rule;
-  return {rule.capacity > 0 ? own_->filter.remaining() / rule.capacity : 0.0,
-          fresh_records(),
+  return {rule.capacity > 0 ? own_->filter.remaining() / rule.capacity : 0.0, fresh_records(),
           rule.pure_capacity > 0 ? own_->filter.pure_remaining() / rule.pure_capacity : 0.0};
 }
 
@@ -149,9 +137,7 @@ std::shared_ptr<Batch> Curator::draw(const BatchPolicy& policy, BatchUse use) {
   batch.drawn_by = own.identity;
   if (policy.kind == BatchPolicy::Kind::fresh || policy.kind == BatchPolicy::Kind::sample)
     if (!(policy.size >= 1 && policy.size <= n))
-      reject("batch",
-             "size",
-             static_cast<double>(policy.size),
+      reject("batch", "size", static_cast<double>(policy.size),
              fmt::format("in [1, records] with records = {}", n));
   const bool simulated = own_->simulated();
   const bool secret = batch.secret();
@@ -169,8 +155,7 @@ std::shared_ptr<Batch> Curator::draw(const BatchPolicy& policy, BatchUse use) {
     case BatchPolicy::Kind::fresh:
       if (own.range.end - own.fresh_cursor < policy.size)
         throw DataExhausted(fmt::format("fresh batch of {} refused: {} unused records are left",
-                                        policy.size,
-                                        own.range.end - own.fresh_cursor));
+                                        policy.size, own.range.end - own.fresh_cursor));
       batch.range = {own.fresh_cursor, own.fresh_cursor + policy.size};
       if (simulated) shared_->simulated.admit(policy, batch.range, own.identity);
       own.fresh_cursor += policy.size;
@@ -190,11 +175,8 @@ std::shared_ptr<Batch> Curator::draw(const BatchPolicy& policy, BatchUse use) {
   return drawn;
 }
 
-void Curator::check_query(const Point& point,
-                          const Point* previous,
-                          const Batch& batch,
-                          Block block,
-                          Index entries) const {
+void Curator::check_query(const Point& point, const Point* previous, const Batch& batch,
+                          Block block, Index entries) const {
   const PublicFacts& facts = own_->facts;
   if (batch.drawn_by != own_->identity)
     throw InputError("batch: drawn by another curator; draw it from the one that is asked");
@@ -211,8 +193,7 @@ void Curator::check_query(const Point& point,
   if (!point.has_dual() && (block != Block::x || facts.dual_kind == DualKind::shared))
     throw InputError("query: this block of this problem needs a point with y");
   expect_size(
-      "out",
-      entries,
+      "out", entries,
       (block == Block::y ? 0 : facts.dimension) + (block == Block::x ? 0 : facts.dual_dimension));
 }
 
@@ -220,12 +201,8 @@ RecordRange Curator::charged_range(const Batch& batch) const {
   return batch.secret() ? own_->range : batch.range;
 }
 
-void Curator::answer(const char* name,
-                     const Point& point,
-                     const Point* previous,
-                     const Batch& batch,
-                     const GradientQuery& query,
-                     VectorRef out) {
+void Curator::answer(const char* name, const Point& point, const Point* previous,
+                     const Batch& batch, const GradientQuery& query, VectorRef out) {
   Own& own = *own_;
   const Departures& departures = shared_->departures;
   check_query(point, previous, batch, query.block, out.size());
@@ -271,14 +248,10 @@ void Curator::pay(Question& question) {
         "batch: a secret batch drawn for one query was asked twice; draw it for several");
   const bool bare = plan.sensitivity > 0 && plan.standard_deviation == 0;
   if (bare && !departures.no_filter)
-    reject("query",
-           "noise",
-           0.0,
+    reject("query", "noise", 0.0,
            "> 0; a query without noise is not private and this curator refuses it");
   if (question.reads && !plan.event && !departures.no_filter && !departures.no_clipping)
-    reject("query",
-           "sensitivity",
-           plan.sensitivity,
+    reject("query", "sensitivity", plan.sensitivity,
            "> 0; the weight times the limit is too small to be charged");
   if (question.still) plan.event.reset();
   if (shared_->words && plan.event)
@@ -301,16 +274,8 @@ void Curator::pay(Question& question) {
   if (departures.no_noise) plan.event.reset();
   // Listed with the charge: if the records throw, filter and ledger still agree.
   if (plan.event || (question.reads && !departures.no_data))
-    shared_->list({own.scope,
-                   question.name,
-                   batch.policy,
-                   plan.event,
-                   charged,
-                   plan.sensitivity,
-                   plan.sensitivity,
-                   plan.standard_deviation,
-                   plan.standard_deviation,
-                   1});
+    shared_->list({own.scope, question.name, batch.policy, plan.event, charged, plan.sensitivity,
+                   plan.sensitivity, plan.standard_deviation, plan.standard_deviation, 1});
   batch.answered = true;
 }
 
@@ -318,9 +283,7 @@ BatchView Curator::members_of(const Batch& batch) {
   return batch.secret() ? BatchView(batch.members) : BatchView(batch.range.begin, batch.range.end);
 }
 
-ClipReport Curator::read(const Summand& summand,
-                         const BatchView& view,
-                         double limit,
+ClipReport Curator::read(const Summand& summand, const BatchView& view, double limit,
                          Vector& sum) const {
   const RecordSums& records = own_->sums();
   const ClipReport report = records.add(summand, view, limit, sum);
@@ -336,9 +299,7 @@ ClipReport Curator::read(const Summand& summand,
   return report;
 }
 
-void Curator::read_mean(const Summand& gradient,
-                        const Batch& batch,
-                        double nominal,
+void Curator::read_mean(const Summand& gradient, const Batch& batch, double nominal,
                         double divisor) {
   const Departures& departures = shared_->departures;
   const bool unclipped = departures.no_clipping || departures.clip_batch_mean;
@@ -354,10 +315,8 @@ void Curator::read_mean(const Summand& gradient,
   if (departures.no_clipping) note_violations(report, gradient, view, nominal);
 }
 
-double Curator::read_loss_difference(ConstVectorRef point,
-                                     ConstVectorRef centre,
-                                     const Batch& batch,
-                                     double limit) {
+double Curator::read_loss_difference(ConstVectorRef point, ConstVectorRef centre,
+                                     const Batch& batch, double limit) {
   if (shared_->departures.no_data || limit == 0) return 0.0;
   const BatchView view(batch.range.begin, batch.range.end);
   Vector sum = Vector::Zero(1);
@@ -376,10 +335,8 @@ void Curator::note_clipping(const ClipReport& report, Index contributions, doubl
     log->largest_norm = std::max(log->largest_norm, report.largest_norm / limit);
 }
 
-void Curator::note_violations(const ClipReport& report,
-                              const Summand& summand,
-                              const BatchView& view,
-                              double nominal) {
+void Curator::note_violations(const ClipReport& report, const Summand& summand,
+                              const BatchView& view, double nominal) {
   ClipLog* log = shared_->clip_log;
   if (log == nullptr || shared_->departures.no_noise || !(nominal > 0)) return;
   log->largest_over_nominal = std::max(log->largest_over_nominal, report.largest_norm / nominal);
@@ -428,28 +385,21 @@ std::unique_ptr<Curator> Curator::child(const ChildSpec& spec) {
   // A slice of nothing could be had any number of times; a denormal one, twice.
   if (spec.pure && !shared_->departures.no_filter &&
       std::max(own.rule.capacity, own.rule.pure_capacity) < least_exchanged)
-    reject("child curator",
-           "budget",
-           std::max(own.rule.capacity, own.rule.pure_capacity),
+    reject("child curator", "budget", std::max(own.rule.capacity, own.rule.pure_capacity),
            fmt::format("at least {:g}, to be exchanged", least_exchanged));
   RecordRange range = own.range;
   if (spec.range) {
     if (!(spec.range->begin >= 0 && spec.range->begin < spec.range->end &&
           spec.range->end <= own.facts.records))
-      reject("child curator",
-             "range",
-             fmt::format("[{}, {})", spec.range->begin, spec.range->end),
+      reject("child curator", "range", fmt::format("[{}, {})", spec.range->begin, spec.range->end),
              fmt::format("a non-empty part of [0, {})", own.facts.records));
     range = {own.range.begin + spec.range->begin, own.range.begin + spec.range->end};
   }
-  PublicFacts facts =
-      spec.projection
-          ? projected_facts(own.facts, spec.projection->map.rows(), spec.projection->cap)
-          : own.facts;
+  PublicFacts facts = spec.projection ? projected_facts(own.facts, spec.projection->map.rows(),
+                                                        spec.projection->cap)
+                                      : own.facts;
   if (spec.initial_point && spec.initial_point->size() != facts.dimension)
-    reject("child curator",
-           "initial_point",
-           static_cast<double>(spec.initial_point->size()),
+    reject("child curator", "initial_point", static_cast<double>(spec.initial_point->size()),
            fmt::format("{} entries", facts.dimension));
   Source source = own.source;
   std::shared_ptr<const RecordSums> projected = own.projected;

@@ -39,13 +39,8 @@ using Source = std::variant<const AnyRecords*, const SimulatedSums*>;
 class Curator {
  public:
   /// \param source  not null
-  Curator(const PublicFacts& facts,
-          Source source,
-          const FilterRule& rule,
-          StreamKey key,
-          ClipLog* clip_log,
-          const Departures& departures = {},
-          Auditor* auditor = nullptr,
+  Curator(const PublicFacts& facts, Source source, const FilterRule& rule, StreamKey key,
+          ClipLog* clip_log, const Departures& departures = {}, Auditor* auditor = nullptr,
           std::unique_ptr<WordSource> words = nullptr);
   ~Curator();
   Curator(const Curator&) = delete;
@@ -61,27 +56,16 @@ class Curator {
   std::shared_ptr<Batch> draw(const BatchPolicy& policy, BatchUse use = BatchUse::one_query);
 
   /// Gradients, or with `previous`, which may be null, gradient differences.
-  void answer(const char* name,
-              const Point& point,
-              const Point* previous,
-              const Batch& batch,
-              const GradientQuery& query,
-              VectorRef out);
+  void answer(const char* name, const Point& point, const Point* previous, const Batch& batch,
+              const GradientQuery& query, VectorRef out);
 
-  void gradient_combination(double gamma,
-                            const Point& point,
-                            const Point& previous,
-                            const Batch& batch,
-                            const CombinationQuery& query,
-                            VectorRef out);
+  void gradient_combination(double gamma, const Point& point, const Point& previous,
+                            const Batch& batch, const CombinationQuery& query, VectorRef out);
 
   void hessian(const Point& point, const Batch& batch, const HessianQuery& query, MatrixRef out);
 
-  void hessian_product(const Point& point,
-                       ConstVectorRef v,
-                       const Batch& batch,
-                       const HessianProductQuery& query,
-                       VectorRef out);
+  void hessian_product(const Point& point, ConstVectorRef v, const Batch& batch,
+                       const HessianProductQuery& query, VectorRef out);
 
   std::unique_ptr<Curator> child(const ChildSpec& spec);
 
@@ -115,14 +99,10 @@ class Curator {
   template <class Read>
   void answer_exactly(double standard_deviation, VectorRef out, const Read& read);
   /// sum += weight Σ_{i∈batch} clip(summand), record by record.
-  void read_exactly(
-      const Summand& summand, const Batch& batch, double limit, double weight, LatticeVector& sum);
-  void hessian_exactly(const Vector& point,
-                       const Batch& batch,
-                       double limit,
-                       Index rank,
-                       double standard_deviation,
-                       MatrixRef out);
+  void read_exactly(const Summand& summand, const Batch& batch, double limit, double weight,
+                    LatticeVector& sum);
+  void hessian_exactly(const Vector& point, const Batch& batch, double limit, Index rank,
+                       double standard_deviation, MatrixRef out);
   /// Refuses points and batches that the problem's Hessians cannot answer.
   void check_hessian(std::string_view where, const Point& point, const Batch& batch) const;
   /// work += (1/divisor) Σ_{i∈batch} weighed Hessian products.
@@ -133,22 +113,15 @@ class Curator {
   void read_hessian_matrix(const Vector& point, const Batch& batch, double limit, MatrixRef out);
   static BatchView members_of(const Batch& batch);
   /// Mean over the batch of f(point; z) − f(centre; z), each clamped to ±limit (may be infinite).
-  double read_loss_difference(ConstVectorRef point,
-                              ConstVectorRef centre,
-                              const Batch& batch,
+  double read_loss_difference(ConstVectorRef point, ConstVectorRef centre, const Batch& batch,
                               double limit);
   void note_clipping(const ClipReport& report, Index contributions, double limit);
   /// Counts the contributions to an unclipped sum that are longer than the nominal limit, for which
   /// its noise was computed. Nothing that is released depends on it.
-  void note_violations(const ClipReport& report,
-                       const Summand& summand,
-                       const BatchView& view,
+  void note_violations(const ClipReport& report, const Summand& summand, const BatchView& view,
                        double nominal);
   /// Refuses a batch of another curator, and shapes that do not fit the public facts.
-  void check_query(const Point& point,
-                   const Point* previous,
-                   const Batch& batch,
-                   Block block,
+  void check_query(const Point& point, const Point* previous, const Batch& batch, Block block,
                    Index entries) const;
   RecordRange charged_range(const Batch& batch) const;
 

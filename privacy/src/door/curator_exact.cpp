@@ -8,8 +8,8 @@
 #include "dpsosp/trusted/records.hpp"
 
 namespace dpsosp::door {
-void Curator::read_exactly(
-    const Summand& summand, const Batch& batch, double limit, double weight, LatticeVector& sum) {
+void Curator::read_exactly(const Summand& summand, const Batch& batch, double limit, double weight,
+                           LatticeVector& sum) {
   if (limit == 0 || !summand.finite()) return;
   const double length = summand.kind == Summand::Kind::hessian_product ? summand.v.stableNorm() : 1;
   const double reach = weight * limit * length;
@@ -28,12 +28,8 @@ void Curator::read_exactly(
 
 /// The upper triangle is a vector whose length is the Frobenius norm over √2, with the diagonal
 /// over √2: there GOE(s) is N(0, s² I).
-void Curator::hessian_exactly(const Vector& point,
-                              const Batch& batch,
-                              double limit,
-                              Index rank,
-                              double standard_deviation,
-                              MatrixRef out) {
+void Curator::hessian_exactly(const Vector& point, const Batch& batch, double limit, Index rank,
+                              double standard_deviation, MatrixRef out) {
   const Index d = point.size();
   const double weight = 1.0 / batch.policy.divisor(own_->facts.records);
   const double reach = weight * limit * std::sqrt(static_cast<double>(rank)) / std::numbers::sqrt2;
@@ -51,8 +47,8 @@ void Curator::hessian_exactly(const Vector& point,
         report.merge(records.add_hessians(Point(point), record, limit, hessian.reshaped()));
       else
         for (Index j = 0; j < d; ++j)
-          report.merge(records.add_hessian_products(
-              Point(point), Vector::Unit(d, j), record, limit, hessian.col(j)));
+          report.merge(records.add_hessian_products(Point(point), Vector::Unit(d, j), record, limit,
+                                                    hessian.col(j)));
       hessian *= weight;
       Index at = 0;
       for (Index j = 0; j < d; ++j) {

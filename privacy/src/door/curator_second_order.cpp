@@ -22,11 +22,8 @@ void check_limit(std::string_view name, double limit) {
 
 }  // namespace
 
-void Curator::gradient_combination(double gamma,
-                                   const Point& point,
-                                   const Point& previous,
-                                   const Batch& batch,
-                                   const CombinationQuery& query,
+void Curator::gradient_combination(double gamma, const Point& point, const Point& previous,
+                                   const Batch& batch, const CombinationQuery& query,
                                    VectorRef out) {
   Own& own = *own_;
   const Departures& departures = shared_->departures;
@@ -78,9 +75,7 @@ void Curator::check_hessian(std::string_view where, const Point& point, const Ba
     throw InputError(fmt::format("{}: {} answers no Hessian products", where, own_->facts.name));
 }
 
-void Curator::hessian(const Point& point,
-                      const Batch& batch,
-                      const HessianQuery& query,
+void Curator::hessian(const Point& point, const Batch& batch, const HessianQuery& query,
                       MatrixRef out) {
   Own& own = *own_;
   const Departures& departures = shared_->departures;
@@ -94,9 +89,7 @@ void Curator::hessian(const Point& point,
   if (!(rank >= 1 && rank <= d))
     reject("query", "rank", static_cast<double>(rank), fmt::format("0 or in [1, {}]", d));
   if (rank < d && !(proved >= 1 && proved <= rank))
-    reject("query",
-           "rank",
-           static_cast<double>(rank),
+    reject("query", "rank", static_cast<double>(rank),
            fmt::format("at least {}, which is what the records prove",
                        proved >= 1 && proved < d ? proved : d));
   check_limit("limit", query.limit);
@@ -131,9 +124,7 @@ void Curator::hessian(const Point& point,
   out = mean;
 }
 
-void Curator::read_hessian_matrix(const Vector& point,
-                                  const Batch& batch,
-                                  double limit,
+void Curator::read_hessian_matrix(const Vector& point, const Batch& batch, double limit,
                                   MatrixRef out) {
   const Index d = own_->facts.dimension;
   const Departures& departures = shared_->departures;
@@ -158,43 +149,34 @@ void Curator::read_hessian_matrix(const Vector& point,
     for (Index i = 0; i < j; ++i) out(i, j) = out(j, i) = (out(i, j) + out(j, i)) / 2;
 }
 
-void Curator::hessian_product(const Point& point,
-                              ConstVectorRef v,
-                              const Batch& batch,
-                              const HessianProductQuery& query,
-                              VectorRef out) {
+void Curator::hessian_product(const Point& point, ConstVectorRef v, const Batch& batch,
+                              const HessianProductQuery& query, VectorRef out) {
   Own& own = *own_;
   const Departures& departures = shared_->departures;
   check_hessian("hessian_product", point, batch);
   for (const Index size : {v.size(), out.size()})
     if (size != own.facts.dimension)
-      reject("query",
-             "vector",
-             static_cast<double>(size),
+      reject("query", "vector", static_cast<double>(size),
              fmt::format("{} entries", own.facts.dimension));
   check_limit("limit", query.limit);
   const double length = v.stableNorm();  // squares of small entries would be charged as zero
   if (!(length == 0 || (length >= 1e-150 && length <= 1e150)))
     reject("query", "vector norm", length, "0 or in [1e-150, 1e150]");
   const double limit = query.limit * length;
-  Question question{
-      .name = "hessian_product",
-      .batch = batch,
-      .plan = plan_gaussian(
-          batch.policy, BatchUse::several_queries, own.facts.records, limit, query.noise),
-      .lone_sensitivity = 2.0 * limit,
-      .still = length == 0,
-      .reads = length > 0 && (query.limit > 0 || departures.no_clipping)};
+  Question question{.name = "hessian_product",
+                    .batch = batch,
+                    .plan = plan_gaussian(batch.policy, BatchUse::several_queries,
+                                          own.facts.records, limit, query.noise),
+                    .lone_sensitivity = 2.0 * limit,
+                    .still = length == 0,
+                    .reads = length > 0 && (query.limit > 0 || departures.no_clipping)};
   pay(question);
 
   if (shared_->words) {
     answer_exactly(question.plan.standard_deviation, out, [&](LatticeVector& sum) {
       if (length > 0)
-        read_exactly(Summand::hessian_product(point, v),
-                     batch,
-                     query.limit,
-                     1.0 / question.plan.divisor,
-                     sum);
+        read_exactly(Summand::hessian_product(point, v), batch, query.limit,
+                     1.0 / question.plan.divisor, sum);
     });
     return;
   }

@@ -93,11 +93,7 @@ struct Curator::Question {
 
 /// What a curator has of its own.
 struct Curator::Own {
-  Own(Source source,
-      PublicFacts facts,
-      std::string scope,
-      RecordRange range,
-      FilterRule rule,
+  Own(Source source, PublicFacts facts, std::string scope, RecordRange range, FilterRule rule,
       const StreamKey& key);
 
   const RecordSums& sums() const {
@@ -119,8 +115,7 @@ struct Curator::Own {
   double charge_of(const Event& event);
   /// Charges an event that is pure DP, to the pure account where there is room; the account, or
   /// none if it is refused. \throws UnsupportedError if the rule has no account for it
-  std::optional<RangeFilter::Account> charge_pure(RecordRange charged,
-                                                  const Event& event,
+  std::optional<RangeFilter::Account> charge_pure(RecordRange charged, const Event& event,
                                                   double delta_extra = 0.0);
 
   std::shared_ptr<const void> identity = std::make_shared<char>();

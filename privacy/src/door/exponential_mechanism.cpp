@@ -91,15 +91,12 @@ double ExponentialMechanism::vertex_range(double gradient_limit, double diameter
 
 void ExponentialMechanism::check_point(std::string_view name, ConstVectorRef point) const {
   if (point.size() != curator_->own_->facts.dimension)
-    reject(where,
-           name,
-           static_cast<double>(point.size()),
+    reject(where, name, static_cast<double>(point.size()),
            fmt::format("{} entries", curator_->own_->facts.dimension));
   if (!point.allFinite()) reject(where, name, "not finite", "finite");
 }
 
-ExponentialMechanism::Opened ExponentialMechanism::open(const char* query,
-                                                        double epsilon,
+ExponentialMechanism::Opened ExponentialMechanism::open(const char* query, double epsilon,
                                                         double range) {
   Curator::Own& own = *curator_->own_;
   const Departures& departures = curator_->shared_->departures;
@@ -114,16 +111,9 @@ ExponentialMechanism::Opened ExponentialMechanism::open(const char* query,
   if (!account)
     throw BudgetExhausted(fmt::format("{} refused: its charge exceeds the privacy budget", query));
   const double scale = departures.no_noise ? 0.0 : range / epsilon;
-  curator_->shared_->list({own.scope,
-                           query,
-                           batch_.policy,
-                           departures.no_noise ? std::optional<Event>{} : event,
-                           batch_.range,
-                           moves * range,
-                           moves * range,
-                           scale,
-                           scale,
-                           1,
+  curator_->shared_->list({own.scope, query, batch_.policy,
+                           departures.no_noise ? std::optional<Event>{} : event, batch_.range,
+                           moves * range, moves * range, scale, scale, 1,
                            account == RangeFilter::Account::pure});
   return {epsilon / range, !departures.no_noise};
 }
@@ -138,9 +128,7 @@ double ExponentialMechanism::score(ConstVectorRef point, ConstVectorRef centre, 
   return departures.clip_batch_mean ? std::clamp(mean, -largest, largest) : mean;
 }
 
-Index ExponentialMechanism::choose(const Matrix& points,
-                                   ConstVectorRef centre,
-                                   double lipschitz,
+Index ExponentialMechanism::choose(const Matrix& points, ConstVectorRef centre, double lipschitz,
                                    double epsilon) {
   expect_in_range("lipschitz", lipschitz);
   if (points.cols() < 1) throw InputError("exponential mechanism: an empty list of points");
@@ -156,9 +144,7 @@ Index ExponentialMechanism::choose(const Matrix& points,
   return race.winner();
 }
 
-Index ExponentialMechanism::choose(const Net& net,
-                                   double lipschitz,
-                                   double epsilon,
+Index ExponentialMechanism::choose(const Net& net, double lipschitz, double epsilon,
                                    VectorRef out) {
   expect_in_range("lipschitz", lipschitz);
   check_point("centre of the net", net.centre());
@@ -180,10 +166,8 @@ Index ExponentialMechanism::choose(const Net& net,
   return chosen;
 }
 
-void ExponentialMechanism::choose(const ProductGrid& grid,
-                                  double coordinate_lipschitz,
-                                  double epsilon,
-                                  VectorRef out) {
+void ExponentialMechanism::choose(const ProductGrid& grid, double coordinate_lipschitz,
+                                  double epsilon, VectorRef out) {
   const Departures& departures = curator_->shared_->departures;
   expect_in_range("coordinate_lipschitz", coordinate_lipschitz);
   expect_in_range("half_width", grid.half_width);
@@ -224,10 +208,8 @@ const Vector& ExponentialMechanism::mean_gradient(ConstVectorRef point, double l
   return own.work;
 }
 
-Index ExponentialMechanism::choose_vertex(const Matrix& vertices,
-                                          ConstVectorRef point,
-                                          double gradient_limit,
-                                          double epsilon) {
+Index ExponentialMechanism::choose_vertex(const Matrix& vertices, ConstVectorRef point,
+                                          double gradient_limit, double epsilon) {
   expect_in_range("gradient_limit", gradient_limit);
   if (vertices.cols() < 1) throw InputError("exponential mechanism: an empty list of vertices");
   check_point("point", point);
@@ -248,10 +230,8 @@ Index ExponentialMechanism::choose_vertex(const Matrix& vertices,
   return race.winner();
 }
 
-Index ExponentialMechanism::choose_l1_vertex(double radius,
-                                             ConstVectorRef point,
-                                             double gradient_limit,
-                                             double epsilon) {
+Index ExponentialMechanism::choose_l1_vertex(double radius, ConstVectorRef point,
+                                             double gradient_limit, double epsilon) {
   expect_in_range("gradient_limit", gradient_limit);
   expect_in_range("radius", radius);
   check_point("point", point);

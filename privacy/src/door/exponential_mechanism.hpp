@@ -19,13 +19,9 @@ class ExponentialMechanism {
   Index choose(const Net& net, double lipschitz, double epsilon, VectorRef out);
   void choose(const ProductGrid& grid, double coordinate_lipschitz, double epsilon, VectorRef out);
 
-  Index choose_vertex(const Matrix& vertices,
-                      ConstVectorRef point,
-                      double gradient_limit,
+  Index choose_vertex(const Matrix& vertices, ConstVectorRef point, double gradient_limit,
                       double epsilon);
-  Index choose_l1_vertex(double radius,
-                         ConstVectorRef point,
-                         double gradient_limit,
+  Index choose_l1_vertex(double radius, ConstVectorRef point, double gradient_limit,
                          double epsilon);
 
   Curator& curator() const { return *curator_; }

@@ -88,16 +88,12 @@ GibbsSampler::GibbsSampler(Curator& curator, const Batch& batch, const GibbsSpec
     reject(where, "sampling_error", 0.0, "> 0: alternating methods are not exact");
   const double diameter = spec.domain.diameter(facts.dimension);
   if (spec.method == GibbsMethod::exact) {
-    const double needed = alternating_rounds(spec.inverse_temperature,
-                                             spec.regularizer,
-                                             spec.lipschitz * diameter,
-                                             spec.step,
-                                             spec.sampling_error);
+    const double needed =
+        alternating_rounds(spec.inverse_temperature, spec.regularizer, spec.lipschitz * diameter,
+                           spec.step, spec.sampling_error);
     if (!(static_cast<double>(spec.rounds) >= needed))
       reject(
-          where,
-          "rounds",
-          static_cast<double>(spec.rounds),
+          where, "rounds", static_cast<double>(spec.rounds),
           fmt::format(">= {}, after which the chain is within sampling_error of its law", needed));
   }
   epsilon_ = 2.0 * spec.inverse_temperature * spec.lipschitz * diameter /
@@ -108,9 +104,7 @@ void GibbsSampler::sample(VectorRef out) {
   Curator::Own& own = *curator_->own_;
   Curator::Shared& shared = *curator_->shared_;
   if (out.size() != own.facts.dimension)
-    reject("gibbs sampler",
-           "out",
-           static_cast<double>(out.size()),
+    reject("gibbs sampler", "out", static_cast<double>(out.size()),
            fmt::format("{} entries", own.facts.dimension));
   const double failure = spec_.method == GibbsMethod::rejection ? 0.0 : spec_.sampling_error;
   const Event event = ExponentialEvent{epsilon_};
@@ -120,18 +114,10 @@ void GibbsSampler::sample(VectorRef out) {
     throw BudgetExhausted("gibbs_sample refused: its charge exceeds the privacy budget");
   const double bound = 0.5 * spec_.lipschitz * spec_.domain.diameter(own.facts.dimension);
   const double range = 4.0 * bound / batch_.policy.divisor(own.facts.records);
-  shared.list({own.scope,
-               "gibbs_sample",
-               batch_.policy,
-               shared.departures.no_noise ? std::optional<Event>{} : event,
-               batch_.range,
-               range,
-               range,
-               1.0 / spec_.inverse_temperature,
-               1.0 / spec_.inverse_temperature,
-               1,
-               account == RangeFilter::Account::pure,
-               failure});
+  shared.list({own.scope, "gibbs_sample", batch_.policy,
+               shared.departures.no_noise ? std::optional<Event>{} : event, batch_.range, range,
+               range, 1.0 / spec_.inverse_temperature, 1.0 / spec_.inverse_temperature, 1,
+               account == RangeFilter::Account::pure, failure});
   if (spec_.method == GibbsMethod::stochastic) shared.rests_on_assumption = true;
 
   const double limit =

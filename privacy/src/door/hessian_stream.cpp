@@ -40,9 +40,7 @@ void HessianStream::refresh(const Point& point, const Batch& batch, double limit
   keep(point, {}, batch, limit);
 }
 
-void HessianStream::add(const Point& point,
-                        const Point& previous,
-                        const Batch& batch,
+void HessianStream::add(const Point& point, const Point& previous, const Batch& batch,
                         double limit) {
   check_group(point, batch, limit);
   check_group(previous, batch, limit);
@@ -51,9 +49,7 @@ void HessianStream::add(const Point& point,
   keep(point, previous.x, batch, limit);
 }
 
-void HessianStream::keep(const Point& point,
-                         const Vector& previous,
-                         const Batch& batch,
+void HessianStream::keep(const Point& point, const Vector& previous, const Batch& batch,
                          double limit) {
   if (mode_ == HessianMode::lazy || curator_->shared_->words) {
     groups_.push_back({point.x, previous, batch, limit});
@@ -79,9 +75,7 @@ void HessianStream::product(ConstVectorRef v, double standard_deviation, VectorR
   if (groups_.empty()) throw InputError("hessian stream: a product before the first refresh");
   for (const Index size : {v.size(), out.size()})
     if (size != own.facts.dimension)
-      reject("hessian stream",
-             "vector",
-             static_cast<double>(size),
+      reject("hessian stream", "vector", static_cast<double>(size),
              fmt::format("{} entries", own.facts.dimension));
   if (!(standard_deviation >= 1e-150 && standard_deviation <= 1e150))
     reject("hessian stream", "standard_deviation", standard_deviation, "in [1e-150, 1e150]");
@@ -104,16 +98,8 @@ void HessianStream::product(ConstVectorRef v, double standard_deviation, VectorR
   for (const auto& [range, total] : sensitivities.steps()) {
     const Event event = shared.as_drawn(GaussianEvent{standard_deviation / total});
     charges.push_back({range, own.rule.charge(event)});
-    entries.push_back({own.scope,
-                       "hessian_product",
-                       groups_.back().batch.policy,
-                       event,
-                       range,
-                       total,
-                       total,
-                       standard_deviation,
-                       standard_deviation,
-                       1});
+    entries.push_back({own.scope, "hessian_product", groups_.back().batch.policy, event, range,
+                       total, total, standard_deviation, standard_deviation, 1});
   }
   if (!departures.no_filter && !own.filter.try_charge(charges))
     throw BudgetExhausted("hessian_product refused: its charge exceeds the privacy budget");
@@ -126,11 +112,8 @@ void HessianStream::product(ConstVectorRef v, double standard_deviation, VectorR
     curator_->answer_exactly(standard_deviation, out, [&](LatticeVector& sum) {
       if (length == 0) return;
       for (const Group& g : groups_)
-        curator_->read_exactly(product_at(g.point, g.previous, v),
-                               g.batch,
-                               g.limit,
-                               1.0 / g.batch.policy.divisor(own.facts.records),
-                               sum);
+        curator_->read_exactly(product_at(g.point, g.previous, v), g.batch, g.limit,
+                               1.0 / g.batch.policy.divisor(own.facts.records), sum);
     });
     return;
   }

@@ -19,9 +19,7 @@ constexpr std::string_view in_line_search = "line search";
 
 }  // namespace
 
-ThresholdTest LineSearch::plan(const Curator& curator,
-                               const Batch& batch,
-                               ConstVectorRef from,
+ThresholdTest LineSearch::plan(const Curator& curator, const Batch& batch, ConstVectorRef from,
                                const LineSearchSpec& spec) {
   const auto positive = [](std::string_view name, double value) {
     if (!(value >= 1e-150 && value <= 1e150))
@@ -42,9 +40,7 @@ ThresholdTest LineSearch::plan(const Curator& curator,
   return {.threshold = 0.0, .sensitivity = s, .true_sensitivity = s, .epsilon = spec.epsilon};
 }
 
-LineSearch::LineSearch(Curator& curator,
-                       const Batch& batch,
-                       ConstVectorRef from,
+LineSearch::LineSearch(Curator& curator, const Batch& batch, ConstVectorRef from,
                        const LineSearchSpec& spec)
     : curator_(&curator),
       batch_(batch),
@@ -57,15 +53,13 @@ bool LineSearch::decreases(ConstVectorRef to, double decrease) {
   session_.expect_open();
   const PublicFacts& facts = curator_->facts();
   if (to.size() != facts.dimension)
-    reject(in_line_search,
-           "point",
-           static_cast<double>(to.size()),
+    reject(in_line_search, "point", static_cast<double>(to.size()),
            fmt::format("{} entries", facts.dimension));
   if (std::isnan(decrease)) reject(in_line_search, "decrease", decrease, "a number");
   const double distance = (to - from_).stableNorm();
   if (to.allFinite() && distance > spec_.reach * (1 + 1e-12))
-    reject(
-        in_line_search, "distance", distance, fmt::format("at most the reach {:.6g}", spec_.reach));
+    reject(in_line_search, "distance", distance,
+           fmt::format("at most the reach {:.6g}", spec_.reach));
   ++questions_;
   if (!to.allFinite()) return false;
   const Departures& departures = curator_->shared_->departures;

@@ -20,9 +20,7 @@ class LineSearch {
   Curator& curator() const { return *curator_; }
 
  private:
-  static ThresholdTest plan(const Curator& curator,
-                            const Batch& batch,
-                            ConstVectorRef from,
+  static ThresholdTest plan(const Curator& curator, const Batch& batch, ConstVectorRef from,
                             const LineSearchSpec& spec);
 
   Curator* curator_;

@@ -9,8 +9,7 @@
 
 namespace dpsosp {
 
-void SimulatedRanges::admit(const BatchPolicy& policy,
-                            RecordRange range,
+void SimulatedRanges::admit(const BatchPolicy& policy, RecordRange range,
                             const std::shared_ptr<const void>& owner) {
   const bool whole = policy.kind == BatchPolicy::Kind::all;
   const auto fresh_of = whole ? nullptr : owner;
@@ -26,10 +25,7 @@ void SimulatedRanges::admit(const BatchPolicy& policy,
       throw InputError(
           fmt::format("batch: simulated records [{}, {}) were already drawn in other cuts, within "
                       "[{}, {}); read them whole or by fresh batches, not both",
-                      range.begin,
-                      range.end,
-                      use.hull.begin,
-                      use.hull.end));
+                      range.begin, range.end, use.hull.begin, use.hull.end));
   }
   if (own == nullptr)
     uses_.push_back({range, fresh_of});

@@ -15,8 +15,7 @@ class SimulatedRanges {
  public:
   /// Admits a batch of `all` records of a curator, or a `fresh` one. `owner` is the identity of the
   /// curator, whose own fresh batches never overlap. \throws InputError
-  void admit(const BatchPolicy& policy,
-             RecordRange range,
+  void admit(const BatchPolicy& policy, RecordRange range,
              const std::shared_ptr<const void>& owner);
 
  private:

@@ -10,9 +10,7 @@
 
 namespace dpsosp::door {
 
-SparseVector::SparseVector(Curator& curator,
-                           const Batch& batch,
-                           const char* name,
+SparseVector::SparseVector(Curator& curator, const Batch& batch, const char* name,
                            std::span<const ThresholdTest> tests)
     : curator_(&curator), name_(name), scalars_(tests.size()) {
   Curator::Own& own = *curator.own_;
@@ -28,17 +26,10 @@ SparseVector::SparseVector(Curator& curator,
   const double noise = departures.no_noise ? 0.0 : 1.0;
   const auto [low, high] = std::ranges::minmax(tests, {}, &ThresholdTest::true_sensitivity);
   const auto [near, far] = std::ranges::minmax(tests, {}, &ThresholdTest::threshold_scale);
-  curator.shared_->list({own.scope,
-                         name,
-                         batch.policy,
-                         departures.no_noise ? std::optional<Event>{} : event,
-                         batch.range,
-                         low.true_sensitivity,
-                         high.true_sensitivity,
-                         noise * near.threshold_scale(),
-                         noise * far.threshold_scale(),
-                         1,
-                         account == RangeFilter::Account::pure});
+  curator.shared_->list(
+      {own.scope, name, batch.policy, departures.no_noise ? std::optional<Event>{} : event,
+       batch.range, low.true_sensitivity, high.true_sensitivity, noise * near.threshold_scale(),
+       noise * far.threshold_scale(), 1, account == RangeFilter::Account::pure});
   for (std::size_t k = 0; k < scalars_; ++k) {
     const double scale = noise * tests[k].threshold_scale();
     thresholds_[k] = tests[k].threshold;

@@ -25,9 +25,7 @@ class SparseVector {
   friend class StationarityTest;
 
   /// \param name  of the query, in refusals and in the ledger \throws BudgetExhausted
-  SparseVector(Curator& curator,
-               const Batch& batch,
-               const char* name,
+  SparseVector(Curator& curator, const Batch& batch, const char* name,
                std::span<const ThresholdTest> tests);
   /// \throws InputError after the first yes
   void expect_open() const;

@@ -19,16 +19,13 @@ constexpr std::string_view in_stationarity_test = "stationarity test";
 
 }  // namespace
 
-StationarityTest::StationarityTest(Curator& curator,
-                                   const Batch& batch,
+StationarityTest::StationarityTest(Curator& curator, const Batch& batch,
                                    const StationaritySpec& spec)
     : curator_(&curator), batch_(batch), spec_(spec) {
   check(spec);
   const PublicFacts& facts = curator.facts();
   if (facts.dimension > largest_dimension)
-    reject(in_stationarity_test,
-           "dimension",
-           static_cast<double>(facts.dimension),
+    reject(in_stationarity_test, "dimension", static_cast<double>(facts.dimension),
            fmt::format("<= {}: the eigenvalue is a dense solve", largest_dimension));
   curator.check_hessian(in_stationarity_test, Point(facts.initial_point), batch);
   if (batch.secret()) throw InputError("stationarity test: a batch with secret membership");
@@ -48,9 +45,7 @@ StationarityTest::Stationarity StationarityTest::measure(ConstVectorRef x) {
   Curator::Own& own = *curator_->own_;
   const Index d = x.size();
   own.work.setZero(d);
-  curator_->read_mean(Summand::gradient(Point(x), Block::x),
-                      batch_,
-                      spec_.gradient_limit,
+  curator_->read_mean(Summand::gradient(Point(x), Block::x), batch_, spec_.gradient_limit,
                       batch_.policy.divisor(own.facts.records));
   const double norm = own.work.norm();
   Matrix hessian(d, d);
@@ -61,9 +56,7 @@ StationarityTest::Stationarity StationarityTest::measure(ConstVectorRef x) {
 bool StationarityTest::accepts(ConstVectorRef x) {
   if (session_) session_->expect_open();
   if (x.size() != curator_->own_->facts.dimension)
-    reject(in_stationarity_test,
-           "x",
-           static_cast<double>(x.size()),
+    reject(in_stationarity_test, "x", static_cast<double>(x.size()),
            fmt::format("{} entries", curator_->own_->facts.dimension));
   if (!session_) return ask_independently(x);
   ++questions_;
@@ -92,16 +85,9 @@ bool StationarityTest::ask_independently(ConstVectorRef x) {
     const Event event = LaplaceEvent{test.true_epsilon()};
     const double scale = departures.no_noise ? 0.0 : test.sensitivity / test.epsilon;
     charges.push_back({batch_.range, own.charge_of(event)});
-    entries.push_back({own.scope,
-                       "laplace_scalar",
-                       batch_.policy,
-                       departures.no_noise ? std::optional<Event>{} : event,
-                       batch_.range,
-                       test.true_sensitivity,
-                       test.true_sensitivity,
-                       scale,
-                       scale,
-                       1});
+    entries.push_back({own.scope, "laplace_scalar", batch_.policy,
+                       departures.no_noise ? std::optional<Event>{} : event, batch_.range,
+                       test.true_sensitivity, test.true_sensitivity, scale, scale, 1});
   }
   if (!departures.no_filter && !own.filter.try_charge(charges))
     throw BudgetExhausted("laplace_scalar refused: its charge exceeds the privacy budget");

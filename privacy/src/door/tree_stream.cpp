@@ -37,29 +37,22 @@ void TreeStream::restart() {
   history_.clear();
 }
 
-void TreeStream::push(const Point& point,
-                      const Point* previous,
-                      const Batch& batch,
-                      const GradientQuery& query,
-                      VectorRef out) {
+void TreeStream::push(const Point& point, const Point* previous, const Batch& batch,
+                      const GradientQuery& query, VectorRef out) {
   Curator& curator = *curator_;
   Curator::Own& own = *curator.own_;
   curator.check_query(point, previous, batch, query.block, out.size());
   if (leaves_ > 0 && out.size() != entries_)
-    reject("tree stream",
-           "out",
-           static_cast<double>(out.size()),
+    reject("tree stream", "out", static_cast<double>(out.size()),
            fmt::format("{} entries, as in the first leaf", entries_));
   if (batch.secret())
     throw InputError("tree stream: a batch with secret membership is not amplified");
   if (leaves_ == max_leaves_)
-    reject("tree stream",
-           "leaf",
-           static_cast<double>(leaves_ + 1),
+    reject("tree stream", "leaf", static_cast<double>(leaves_ + 1),
            fmt::format("<= max_leaves = {}; restart the tree", max_leaves_));
   const Departures& departures = curator.shared_->departures;
-  const GaussianPlan plan = plan_gaussian(
-      batch.policy, batch.use, own.facts.records, query.limit, Noise::standard_deviation(sigma_));
+  const GaussianPlan plan = plan_gaussian(batch.policy, batch.use, own.facts.records, query.limit,
+                                          Noise::standard_deviation(sigma_));
   const Leaf leaf{batch.range, departures.clip_batch_mean ? 2.0 * query.limit : plan.sensitivity};
 
   // TREE, step 1: the node created at leaf t covers (t − 2^k, t], k the number of trailing zeros.
@@ -95,12 +88,8 @@ void TreeStream::push(const Point& point,
   history_.push_back(leaf);
 }
 
-void TreeStream::push_seeded(const Summand& summand,
-                             const Batch& batch,
-                             double limit,
-                             double divisor,
-                             std::size_t level,
-                             VectorRef out) {
+void TreeStream::push_seeded(const Summand& summand, const Batch& batch, double limit,
+                             double divisor, std::size_t level, VectorRef out) {
   Curator& curator = *curator_;
   Curator::Own& own = *curator.own_;
   own.work.setZero(out.size());
@@ -124,12 +113,8 @@ void TreeStream::push_seeded(const Summand& summand,
   curator.shared_->audit_noisy(out);
 }
 
-void TreeStream::push_exactly(const Summand& summand,
-                              const Batch& batch,
-                              double limit,
-                              double divisor,
-                              std::size_t level,
-                              VectorRef out) {
+void TreeStream::push_exactly(const Summand& summand, const Batch& batch, double limit,
+                              double divisor, std::size_t level, VectorRef out) {
   const LatticeVector zero(sigma_, entries_);
   LatticeVector sum = exact_ ? exact_->sum : zero;
   curator_->read_exactly(summand, batch, limit, 1.0 / divisor, sum);

@@ -14,11 +14,8 @@ class TreeStream {
 
   void restart();
   /// Gradients, or with `previous`, which may be null, gradient differences.
-  void push(const Point& point,
-            const Point* previous,
-            const Batch& batch,
-            const GradientQuery& query,
-            VectorRef out);
+  void push(const Point& point, const Point* previous, const Batch& batch,
+            const GradientQuery& query, VectorRef out);
 
   std::int64_t leaves() const { return leaves_; }
 
@@ -30,18 +27,10 @@ class TreeStream {
     double sensitivity;
   };
   /// The leaf and the node that it completes, of 2^level leaves; what push has paid for.
-  void push_seeded(const Summand& summand,
-                   const Batch& batch,
-                   double limit,
-                   double divisor,
-                   std::size_t level,
-                   VectorRef out);
-  void push_exactly(const Summand& summand,
-                    const Batch& batch,
-                    double limit,
-                    double divisor,
-                    std::size_t level,
-                    VectorRef out);
+  void push_seeded(const Summand& summand, const Batch& batch, double limit, double divisor,
+                   std::size_t level, VectorRef out);
+  void push_exactly(const Summand& summand, const Batch& batch, double limit, double divisor,
+                    std::size_t level, VectorRef out);
 
   Curator* curator_;
   double sigma_;

@@ -35,8 +35,8 @@ IdxArray read_idx(const std::filesystem::path& file, std::size_t dimensions) {
   }
   const std::uintmax_t size = std::filesystem::file_size(file);
   if (size != header + entries)
-    throw InputError(fmt::format(
-        "{}: {} bytes, expected {} as its header says", file.string(), size, header + entries));
+    throw InputError(fmt::format("{}: {} bytes, expected {} as its header says", file.string(),
+                                 size, header + entries));
   array.values.resize(entries);
   in.read(reinterpret_cast<char*>(array.values.data()), static_cast<std::streamsize>(entries));
   if (static_cast<std::uintmax_t>(in.gcount()) != entries)

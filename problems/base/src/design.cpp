@@ -6,8 +6,8 @@
 namespace dpsosp {
 
 Field design_field(Design& value) {
-  return field(
-      "design", value, "law of a measurement: normal entries, or uniform on a sphere (bounded)");
+  return field("design", value,
+               "law of a measurement: normal entries, or uniform on a sphere (bounded)");
 }
 
 void draw_design(Design design, double norm, Stream stream, Matrix& measurements) {
@@ -18,8 +18,7 @@ void draw_design(Design design, double norm, Stream stream, Matrix& measurements
 }
 
 Field record_scale_field(RecordScale& value) {
-  return field("record_scale",
-               value,
+  return field("record_scale", value,
                "unit: a record weighs as little as its measurement; isotropic: E a a' = I");
 }
 

@@ -13,10 +13,7 @@ namespace {
 
 class SimulatedValues final : public Multiplicity {
  public:
-  SimulatedValues(std::string problem,
-                  const FiniteLaw& law,
-                  Index records,
-                  RecordSampling sampling,
+  SimulatedValues(std::string problem, const FiniteLaw& law, Index records, RecordSampling sampling,
                   std::uint64_t data_seed)
       : problem_(std::move(problem)),
         strata_(law.strata),
@@ -62,9 +59,7 @@ class SimulatedValues final : public Multiplicity {
   Last<RangeKey, std::vector<Index>> drawn_;
 };
 
-std::vector<std::int32_t> drawn_list(const FiniteLaw& law,
-                                     Index records,
-                                     RecordSampling sampling,
+std::vector<std::int32_t> drawn_list(const FiniteLaw& law, Index records, RecordSampling sampling,
                                      std::uint64_t data_seed) {
   const StreamKey key{.seed = data_seed, .purpose = Purpose::data};
   Stream stream(key.child(0));
@@ -94,11 +89,8 @@ std::vector<std::int32_t> drawn_list(const FiniteLaw& law,
 
 }  // namespace
 
-DrawnValues draw_values(std::string problem,
-                        const FiniteLaw& law,
-                        Index records,
-                        RecordSampling sampling,
-                        std::uint64_t data_seed) {
+DrawnValues draw_values(std::string problem, const FiniteLaw& law, Index records,
+                        RecordSampling sampling, std::uint64_t data_seed) {
   DrawnValues drawn;
   if (simulated(sampling))
     drawn.simulated =
@@ -126,10 +118,8 @@ Vector shares(const std::vector<Index>& counts, Index n) {
   return made;
 }
 
-void set_records(std::unique_ptr<const KindLoss> loss,
-                 std::shared_ptr<const RecordColumns> values,
-                 DrawnValues drawn,
-                 Problem& problem) {
+void set_records(std::unique_ptr<const KindLoss> loss, std::shared_ptr<const RecordColumns> values,
+                 DrawnValues drawn, Problem& problem) {
   if (drawn.simulated)
     problem.simulated =
         simulate(std::move(loss), RecordTable(std::move(values)), std::move(drawn.simulated));

@@ -21,8 +21,7 @@ constexpr std::string_view magic = "\x93NUMPY";
 [[noreturn]] void refuse_npy(const NumberTable& table, std::string_view what) {
   throw InputError(
       fmt::format("{}: {}, expected an NPY file of float64 or float32 in two dimensions",
-                  table.file.string(),
-                  what));
+                  table.file.string(), what));
 }
 
 /// The parts of a Python literal, from its beginning on.
@@ -152,10 +151,8 @@ NpyHeader header_of(const NumberTable& table, std::string_view bytes) {
   const std::uint64_t all = h.entries.size() / h.width;
   if (h.columns == 0 || h.rows > all / h.columns ||
       h.rows * h.columns * h.width != h.entries.size())
-    refuse_npy(
-        table,
-        fmt::format(
-            "{} bytes of entries for {} x {} of {}", h.entries.size(), h.rows, h.columns, h.width));
+    refuse_npy(table, fmt::format("{} bytes of entries for {} x {} of {}", h.entries.size(), h.rows,
+                                  h.columns, h.width));
   return h;
 }
 

@@ -164,8 +164,8 @@ class TextTable {
       for (std::string_view rest = name; !rest.empty();) {
         const std::string_view character = rest.substr(0, utf8_character(rest));
         if (is_invisible(character))
-          refuse(fmt::format(
-              "column {} has a character in its name that cannot be seen: '{}'", k + 1, name));
+          refuse(fmt::format("column {} has a character in its name that cannot be seen: '{}'",
+                             k + 1, name));
         rest.remove_prefix(character.size());
       }
       const auto [first, is_new] = places.emplace(name, k);
@@ -205,8 +205,7 @@ class TextTable {
         if (!value)
           throw CellRefused(
               fmt::format("{}, line {}, column '{}'", file_, row.line, table.columns[k]),
-              cell_text(cell),
-              expected_number(cell));
+              cell_text(cell), expected_number(cell));
         values.push_back(*value);
       }
     }
@@ -234,13 +233,8 @@ class TextTable {
     if (cells == expected) return;
     const bool one_more = cells == expected + 1 && without_blanks(row.fields.back()).empty();
     throw InputError(
-        fmt::format("{}, line {}: {} cell{}, expected {} as in line 1, separated by {}{}",
-                    file_,
-                    row.line,
-                    cells,
-                    cells == 1 ? "" : "s",
-                    expected,
-                    separator_word(),
+        fmt::format("{}, line {}: {} cell{}, expected {} as in line 1, separated by {}{}", file_,
+                    row.line, cells, cells == 1 ? "" : "s", expected, separator_word(),
                     one_more ? "; the line ends in a separator" : ""));
   }
 
@@ -254,8 +248,7 @@ class TextTable {
 
 }  // namespace
 
-CellRefused::CellRefused(const std::string& place,
-                         const std::string& found,
+CellRefused::CellRefused(const std::string& place, const std::string& found,
                          const std::string& expected)
     : InputError(fmt::format("{}: {}, expected {}", place, found, expected)),
       without_cell_(fmt::format("{}: refused; a release does not show what stands there", place)) {}
@@ -283,8 +276,8 @@ NumberTable read_table(const fs::path& file, const std::vector<std::string>& wan
   }
   if (const std::string kind = other_kind(bytes); !kind.empty()) refuse(kind);
   std::string extension = file.extension().string();
-  std::ranges::transform(
-      extension, extension.begin(), [](unsigned char c) { return std::tolower(c); });
+  std::ranges::transform(extension, extension.begin(),
+                         [](unsigned char c) { return std::tolower(c); });
   if (extension == ".npy") refuse("does not begin as an NPY file");
   TextTable text(file, bytes);
   if (wanted.empty()) text.check_names();

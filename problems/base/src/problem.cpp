@@ -22,9 +22,7 @@ void check_numbers(const PublicFacts& facts) {
       reject(facts.name, name, c.value, "finite; a setting is too large");
     const bool positive = c.value > 0 || (c.value == 0 && name == constant::suboptimality);
     if (c.origin == Origin::proved && !positive)
-      reject(facts.name,
-             name,
-             c.value,
+      reject(facts.name, name, c.value,
              "> 0; settings leave double precision, or a constant that is zero is not left out");
   }
 }
@@ -35,9 +33,7 @@ void check_records(std::string_view problem, Index records) {
   if (records < 1) reject(problem, "records", static_cast<double>(records), ">= 1");
 }
 
-std::optional<Slice> first_two_coordinates(std::string caption,
-                                           Vector origin,
-                                           double from,
+std::optional<Slice> first_two_coordinates(std::string caption, Vector origin, double from,
                                            double to) {
   const Index d = origin.size();
   if (d < 2) return std::nullopt;

@@ -14,25 +14,17 @@
 
 namespace dpsosp {
 
-Constant suboptimality_by_mean(double gap,
-                               double shift,
-                               RecordSampling sampling,
-                               std::string centred_proof,
-                               std::string shifted_proof) {
+Constant suboptimality_by_mean(double gap, double shift, RecordSampling sampling,
+                               std::string centred_proof, std::string shifted_proof) {
   const std::string region = "initial point";
   if (centred(sampling)) return {gap, Origin::proved, region, std::move(centred_proof), 1.0};
   if (!std::isfinite(shift)) return {gap, Origin::estimated, region + ", of the population"};
-  return {gap + shift,
-          Origin::proved,
-          region,
-          std::move(shifted_proof),
+  return {gap + shift, Origin::proved, region, std::move(shifted_proof),
           gap > 0 ? gap / (gap + shift) : 0.0};
 }
 
 Field sampling_field(RecordSampling& value, std::vector<RecordSampling> offered) {
-  return field("sampling",
-               value,
-               std::move(offered),
+  return field("sampling", value, std::move(offered),
                "where the records come from; whole and stream are simulated, for any n");
 }
 
@@ -42,10 +34,8 @@ Stream range_stream(std::uint64_t data_seed, Index begin, Index size) {
       key.child(static_cast<std::uint64_t>(begin)).child(static_cast<std::uint64_t>(size)));
 }
 
-void check_simulated_batch(std::string_view problem,
-                           RecordSampling sampling,
-                           const BatchView& batch,
-                           Index records) {
+void check_simulated_batch(std::string_view problem, RecordSampling sampling,
+                           const BatchView& batch, Index records) {
   if (batch.is_list())
     throw InputError(fmt::format(
         "{}: simulated records answer batches `all` and `fresh`, not sampled lists of records",
@@ -54,21 +44,15 @@ void check_simulated_batch(std::string_view problem,
     throw InputError(
         fmt::format("{}: sampling = whole answers for all {} records, not for {}; set "
                     "problem.sampling=stream for fresh batches",
-                    problem,
-                    records,
-                    batch.size()));
+                    problem, records, batch.size()));
 }
 
-double check_simulated_limit(std::string_view problem,
-                             double bound,
-                             double limit,
+double check_simulated_limit(std::string_view problem, double bound, double limit,
                              double cancelled) {
   constexpr double rounding = 1 - 1e-9;
   if (limit < bound * rounding - 64 * std::numeric_limits<double>::epsilon() * cancelled)
     reject(
-        problem,
-        "clip limit",
-        limit,
+        problem, "clip limit", limit,
         fmt::format(">= {:.6g}, the proved bound: simulated records cannot be clipped one by one",
                     bound));
   return bound > limit ? limit / bound : 1.0;

@@ -6,11 +6,9 @@
 namespace dpsosp {
 
 void StartOption::add_fields(Fields& fields) {
-  fields.push_back(field(
-      "start", kind, "x0: of the source, a strict saddle, near it, far away, N(0, spread^2)"));
-  fields.push_back(field("near_radius",
-                         near_radius,
-                         range::not_negative,
+  fields.push_back(field("start", kind,
+                         "x0: of the source, a strict saddle, near it, far away, N(0, spread^2)"));
+  fields.push_back(field("near_radius", near_radius, range::not_negative,
                          "distance from the saddle under start = near_saddle"));
 }
 

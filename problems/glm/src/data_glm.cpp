@@ -34,9 +34,7 @@ Fields DataGlmFamily::fields() {
   loss.add_fields(all);
   all.push_back(field("bias", bias, "a last feature that is constant"));
   all.push_back(field("permuted", permuted, "records in an order drawn from the data seed"));
-  all.push_back(field("radius",
-                      radius,
-                      range::positive_or_infinite,
+  all.push_back(field("radius", radius, range::positive_or_infinite,
                       "of the domain |w| <= radius; inf for all of R^d"));
   start.add_fields(all);
   return all;
@@ -61,9 +59,7 @@ std::vector<Index> DataGlmFamily::rows_of(const InstanceSpec& spec) const {
 
 Index DataGlmFamily::dimension(const InstanceSpec& spec) const {
   if (spec.records > available())
-    reject(name(),
-           "records",
-           static_cast<double>(spec.records),
+    reject(name(), "records", static_cast<double>(spec.records),
            fmt::format("at most {}, the size of the data set", available()));
   const Index d = raw_features() + (bias ? 1 : 0);
   return check_fixed_dimension(name(), spec, d, fmt::format("{}, the number of features", d));
@@ -82,8 +78,8 @@ void DataGlmFamily::settle(const Stream& random, PublicFacts& facts) const {
 }
 
 Constants DataGlmFamily::constants(const PublicFacts& facts) const {
-  return glm_constants(
-      *loss.make(radius), loss.make_penalty(radius), facts.initial_point, gap_attained());
+  return glm_constants(*loss.make(radius), loss.make_penalty(radius), facts.initial_point,
+                       gap_attained());
 }
 
 void DataGlmFamily::draw(const InstanceSpec& spec, Problem& problem) const {

@@ -112,9 +112,8 @@ class Enclosure {
       const double t = box.t.middle(), y = box.y.middle();
       using namespace interval;
       const Interval at_middle = run({{t, t}, {y, y}}).value;
-      const Interval linear = add(at_middle,
-                                  add(multiply(over_.in_t, subtract(box.t, {t, t})),
-                                      multiply(over_.in_y, subtract(box.y, {y, y}))));
+      const Interval linear = add(at_middle, add(multiply(over_.in_t, subtract(box.t, {t, t})),
+                                                 multiply(over_.in_y, subtract(box.y, {y, y}))));
       open_ = open;
       return both(over_.value, linear);
     }
@@ -150,13 +149,11 @@ class Enclosure {
           j = {box.y, {}, {1, 1}};
           break;
         case Operation::add:
-          j = {add(of(n.a).value, of(n.b).value),
-               add(of(n.a).in_t, of(n.b).in_t),
+          j = {add(of(n.a).value, of(n.b).value), add(of(n.a).in_t, of(n.b).in_t),
                add(of(n.a).in_y, of(n.b).in_y)};
           break;
         case Operation::subtract:
-          j = {subtract(of(n.a).value, of(n.b).value),
-               subtract(of(n.a).in_t, of(n.b).in_t),
+          j = {subtract(of(n.a).value, of(n.b).value), subtract(of(n.a).in_t, of(n.b).in_t),
                subtract(of(n.a).in_y, of(n.b).in_y)};
           break;
         case Operation::multiply: {
@@ -169,8 +166,7 @@ class Enclosure {
         case Operation::divide: {
           const Jet a = of(n.a), b = of(n.b);
           const Interval q = divide(a.value, b.value);
-          j = {q,
-               divide(subtract(a.in_t, multiply(q, b.in_t)), b.value),
+          j = {q, divide(subtract(a.in_t, multiply(q, b.in_t)), b.value),
                divide(subtract(a.in_y, multiply(q, b.in_y)), b.value)};
           break;
         }
@@ -203,8 +199,7 @@ class Enclosure {
             j = (set != sides_.end() ? set->second : sign.least >= 0) ? of(n.b) : of(n.c);
           } else {
             if (std::ranges::find(open_, n.a) == open_.end()) open_.push_back(n.a);
-            j = {hull(of(n.b).value, of(n.c).value),
-                 hull(of(n.b).in_t, of(n.c).in_t),
+            j = {hull(of(n.b).value, of(n.c).value), hull(of(n.b).in_t, of(n.c).in_t),
                  hull(of(n.b).in_y, of(n.c).in_y)};
           }
           break;

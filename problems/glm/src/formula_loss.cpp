@@ -18,8 +18,8 @@ using formula::Box;
 using formula::Graph;
 using formula::Supremum;
 
-constexpr std::array order_names{
-    "the loss", "its first derivative", "its second derivative", "its third derivative"};
+constexpr std::array order_names{"the loss", "its first derivative", "its second derivative",
+                                 "its third derivative"};
 
 std::string to_text(const Interval& i) { return fmt::format("[{:.6g}, {:.6g}]", i.least, i.most); }
 
@@ -36,24 +36,17 @@ class FormulaLoss final : public ScalarLoss {
         throw InputError(
             fmt::format("{} jumps from {:.6g} to {:.6g} at t = {:.6g}, y = {:.6g}; expected "
                         "two continuous derivatives",
-                        order_names[k],
-                        jump->before,
-                        jump->after,
-                        jump->t,
-                        jump->y));
+                        order_names[k], jump->before, jump->after, jump->t, jump->y));
     for (std::size_t k = 1; k < 4; ++k) {
       const Supremum s = bounded(graph, nodes[k], box, formula::Of::magnitude, order_names[k]);
       bounds_[k - 1] = {s.most,
                         fmt::format("For |t| ≤ {:g} and y in {}, sup |φ{}| is in [{:.9g}, {:.9g}], "
                                     "by branch and bound over {} boxes in interval arithmetic{}.",
-                                    range.reach,
-                                    to_text(box.y),
+                                    range.reach, to_text(box.y),
                                     k == 1   ? "′"
                                     : k == 2 ? "″"
                                              : "‴",
-                                    s.least,
-                                    s.most,
-                                    s.boxes,
+                                    s.least, s.most, s.boxes,
                                     places == 0 ? ""
                                                 : fmt::format("; φ″ was found continuous at the {} "
                                                               "zeros of signs that were searched",
@@ -74,14 +67,12 @@ class FormulaLoss final : public ScalarLoss {
   Box box_of(double reach) const {
     return {{-reach, reach}, {range_.label_least, range_.label_most}};
   }
-  static Supremum bounded(
-      Graph& graph, int node, const Box& box, formula::Of of, std::string_view name) {
+  static Supremum bounded(Graph& graph, int node, const Box& box, formula::Of of,
+                          std::string_view name) {
     const Supremum s = supremum(graph, node, box, of);
     if (!std::isfinite(s.most))
-      throw InputError(fmt::format("no bound of {} is found for t in {}, y in {}",
-                                   name,
-                                   to_text(s.worst.t),
-                                   to_text(s.worst.y)));
+      throw InputError(fmt::format("no bound of {} is found for t in {}, y in {}", name,
+                                   to_text(s.worst.t), to_text(s.worst.y)));
     return s;
   }
 

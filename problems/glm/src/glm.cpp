@@ -101,15 +101,12 @@ class GlmObjective final : public Objective {
 
 }  // namespace
 
-std::unique_ptr<const Objective> glm_objective(GlmModel model,
-                                               std::shared_ptr<const GlmData> data,
+std::unique_ptr<const Objective> glm_objective(GlmModel model, std::shared_ptr<const GlmData> data,
                                                Vector weights) {
   return std::make_unique<GlmObjective>(std::move(model), std::move(data), std::move(weights));
 }
 
-Constants glm_constants(const ScalarLoss& loss,
-                        const Penalty& penalty,
-                        const Vector& initial_point,
+Constants glm_constants(const ScalarLoss& loss, const Penalty& penalty, const Vector& initial_point,
                         double gap_attained) {
   Constants made = glm_constants(loss, penalty, initial_point.size());
   const ScalarLoss::Bound at_start = loss.largest_fall(initial_point.norm());

@@ -45,16 +45,16 @@ double smallest_eigenvalue(const Objective& F, const Vector& at) {
 Fields GlmFamily::fields() {
   using namespace range;
   Fields all = model_fields();
-  all.push_back(field(
-      "features", features.kind, "law of x; gaussian is shortened to length 1, low_rank is U xi"));
+  all.push_back(field("features", features.kind,
+                      "law of x; gaussian is shortened to length 1, low_rank is U xi"));
   all.push_back(
       field("spread", features.spread, positive, "gaussian features are N(0, spread^2/d I)"));
   all.push_back(field("rank", rank, at_least(1), "r of low_rank features"));
-  all.push_back(field(
-      "support", support, not_negative, "K, records are one of K atoms; 0 for a continuous law"));
+  all.push_back(field("support", support, not_negative,
+                      "K, records are one of K atoms; 0 for a continuous law"));
   all.push_back(field("planted_norm", planted_norm, not_negative, "length of the planted w*"));
-  all.push_back(field(
-      "radius", radius, positive_or_infinite, "of the domain |w| <= radius; inf for all of R^d"));
+  all.push_back(field("radius", radius, positive_or_infinite,
+                      "of the domain |w| <= radius; inf for all of R^d"));
   all.push_back(sampling_field(
       sampling, {RecordSampling::independent, RecordSampling::whole, RecordSampling::stream}));
   // The random numbers of a run are keyed by its description, which has this name since before the
@@ -71,14 +71,10 @@ void GlmFamily::check_settings(Index d) const {
   if (planted_norm > radius)
     reject(name(), "planted_norm", planted_norm, fmt::format("in [0, radius = {}]", radius));
   if (simulated(sampling) && support == 0)
-    reject(name(),
-           "sampling",
-           std::string(to_string(sampling)),
+    reject(name(), "sampling", std::string(to_string(sampling)),
            "independent, or a support: sums have an exact law where records are atoms");
   if (model().mirrored && support % 2 == 1)
-    reject(name(),
-           "support",
-           static_cast<double>(support),
+    reject(name(), "support", static_cast<double>(support),
            "an even number: atoms come in mirrored pairs");
 }
 
@@ -97,9 +93,7 @@ PlaneRule GlmFamily::rule(const Model& law, Index dimension) const {
 std::unique_ptr<const Objective> GlmFamily::turned_population(const Model& law,
                                                               Index dimension) const {
   if (detail(law) == 0) return nullptr;
-  return glm_population(rule(law, dimension),
-                        law.expected,
-                        0.0,
+  return glm_population(rule(law, dimension), law.expected, 0.0,
                         planted_norm * Vector::Unit(inside(dimension), 0),
                         Matrix(inside(dimension), 0));
 }
@@ -183,10 +177,8 @@ void GlmFamily::draw(const InstanceSpec& spec, Problem& problem) const {
   problem.slice = slice(planted);
 }
 
-void GlmFamily::draw_atoms(const Model& law,
-                           const InstanceSpec& spec,
-                           std::shared_ptr<const GlmData> atoms,
-                           Problem& problem) const {
+void GlmFamily::draw_atoms(const Model& law, const InstanceSpec& spec,
+                           std::shared_ptr<const GlmData> atoms, Problem& problem) const {
   const GlmModel shared{std::string(name()), law.loss, {law.regulariser, {}}};
   problem.population = glm_objective(shared, atoms);
   std::vector<Index> counts(static_cast<std::size_t>(support));

@@ -16,8 +16,8 @@ std::function<double(double u, Stream& stream)> binary_label(double flips) {
 }
 
 ExpectedLoss expected_binary_loss(std::shared_ptr<const ScalarLoss> loss, double flips) {
-  return [loss = std::move(loss), flips](
-             int order, ConstVectorRef t, ConstVectorRef u, VectorRef out) {
+  return [loss = std::move(loss), flips](int order, ConstVectorRef t, ConstVectorRef u,
+                                         VectorRef out) {
     Vector if_one(t.size());
     loss->derivative(order, t, Vector::Ones(t.size()), if_one);
     loss->derivative(order, t, Vector::Zero(t.size()), out);

@@ -33,9 +33,7 @@ ProblemNotes GlmLogistic::notes() const {
 }
 
 Fields GlmLogistic::model_fields() {
-  return {field("regulariser",
-                regulariser,
-                range::not_negative,
+  return {field("regulariser", regulariser, range::not_negative,
                 "lambda of lambda sum_j w_j^2/(1 + w_j^2)"),
           field("flips", flips, range::between(0, 0.5), "probability that a label is exchanged")};
 }

@@ -36,16 +36,14 @@ std::array<Expression, 3> logistic() {
 
 std::array<Expression, 3> welsch(double c) {
   const Expression u = (Expression::score() - Expression::label()) / c, squared = square(u);
-  return {(-0.5 * c * c) * expm1(-squared),
-          c * u * exp(-squared),
+  return {(-0.5 * c * c) * expm1(-squared), c * u * exp(-squared),
           (1.0 - 2.0 * squared) * exp(-squared)};
 }
 
 std::array<Expression, 3> tukey(double c) {
   const Expression u = (Expression::score() - Expression::label()) / c;
   const Expression inside = max(1.0 - square(u), 0.0);
-  return {(c * c / 6) * (1.0 - inside * square(inside)),
-          c * u * square(inside),
+  return {(c * c / 6) * (1.0 - inside * square(inside)), c * u * square(inside),
           inside * (5.0 * inside - 4.0)};  // 1 − 5u² inside, 0 beyond
 }
 
@@ -178,29 +176,26 @@ struct NamedLoss {
 };
 constexpr std::array<NamedLoss, 4> named_losses{
     NamedLoss{"sigmoid_square", [](double) { return sigmoid_square_loss(); }},
-    NamedLoss{"logistic", [](double) { return logistic_loss(); }},
-    NamedLoss{"welsch", welsch_loss},
+    NamedLoss{"logistic", [](double) { return logistic_loss(); }}, NamedLoss{"welsch", welsch_loss},
     NamedLoss{"tukey", tukey_loss}};
 
 }  // namespace
 
 void LossOption::add_fields(Fields& fields) {
-  fields.push_back(field("loss",
-                         text,
+  fields.push_back(field("loss", text,
                          "phi(t; y) of the score t = <w, x> and the label y: sigmoid_square, "
                          "logistic, welsch, tukey, or a formula (docs/own-loss.md)"));
   fields.push_back(field("scale", scale, range::positive, "c of the losses welsch and tukey"));
   fields.push_back(
       field("regulariser", regulariser, range::not_negative, "lambda of sum_j r(w_j)"));
   fields.push_back(
-      field("penalty",
-            penalty,
+      field("penalty", penalty,
             "r(t) of the regulariser: ratio, which is t^2/(1 + t^2), or a formula of a "
             "coordinate t (docs/own-loss.md)"));
-  fields.push_back(field(
-      "label_least", label_least, range::finite, "with a formula, labels below are raised to it"));
-  fields.push_back(field(
-      "label_most", label_most, range::finite, "with a formula, labels above are lowered to it"));
+  fields.push_back(field("label_least", label_least, range::finite,
+                         "with a formula, labels below are raised to it"));
+  fields.push_back(field("label_most", label_most, range::finite,
+                         "with a formula, labels above are lowered to it"));
 }
 
 bool LossOption::is_formula() const {
@@ -229,8 +224,7 @@ Constants glm_constants(const ScalarLoss& loss, const Penalty& penalty, Index di
       Row{constant::lipschitz, "∇f = φ′x and ‖x‖ ≤ 1. ", root_d},
       Row{constant::smoothness, "∇²f = φ″xxᵀ and ‖x‖ ≤ 1. ", 1},
       Row{constant::hessian_lipschitz,
-          "‖∇²f(w) − ∇²f(w′)‖ = |φ″(t) − φ″(t′)|‖x‖² and |t − t′| ≤ ‖w − w′‖, ‖x‖ ≤ 1. ",
-          1}};
+          "‖∇²f(w) − ∇²f(w′)‖ = |φ″(t) − φ″(t′)|‖x‖² and |t − t′| ≤ ‖w − w′‖, ‖x‖ ≤ 1. ", 1}};
   // Formulas of both have the same region, the domain.
   const std::string region = loss.region() == everywhere ? penalty.region() : loss.region();
   Constants constants;

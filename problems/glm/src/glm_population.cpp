@@ -72,8 +72,8 @@ QuadratureRule clipped_length_rule(double sigma, Index dimension, Index lengths)
 
 class GlmPopulation final : public Objective {
  public:
-  GlmPopulation(
-      PlaneRule rule, ExpectedLoss expected, double regulariser, Vector planted, Matrix basis)
+  GlmPopulation(PlaneRule rule, ExpectedLoss expected, double regulariser, Vector planted,
+                Matrix basis)
       : rule_(std::move(rule)),
         expected_(std::move(expected)),
         regulariser_(regulariser),
@@ -226,8 +226,7 @@ PlaneRule plane_rule(const FeatureLaw& law, Index dimension, double detail) {
   }
   const PlaneRule sphere = sphere_rule(dimension, detail);
   const QuadratureRule length =
-      clipped_length_rule(law.spread / std::sqrt(static_cast<double>(dimension)),
-                          dimension,
+      clipped_length_rule(law.spread / std::sqrt(static_cast<double>(dimension)), dimension,
                           times(least_lengths, detail));
   const Index nodes = sphere.weight.size();
   const Index count = nodes * length.nodes.size();
@@ -242,10 +241,10 @@ PlaneRule plane_rule(const FeatureLaw& law, Index dimension, double detail) {
   return rule;
 }
 
-std::unique_ptr<const Objective> glm_population(
-    PlaneRule rule, ExpectedLoss expected, double regulariser, Vector planted, Matrix basis) {
-  return std::make_unique<GlmPopulation>(
-      std::move(rule), std::move(expected), regulariser, std::move(planted), std::move(basis));
+std::unique_ptr<const Objective> glm_population(PlaneRule rule, ExpectedLoss expected,
+                                                double regulariser, Vector planted, Matrix basis) {
+  return std::make_unique<GlmPopulation>(std::move(rule), std::move(expected), regulariser,
+                                         std::move(planted), std::move(basis));
 }
 
 }  // namespace dpsosp

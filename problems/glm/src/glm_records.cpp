@@ -23,9 +23,7 @@ class CommonPenalty final : public CommonLoss {
     out.setZero();
     penalty_.add_gradient(w, out);
   }
-  void hessian_product(const Point& point,
-                       const Point* previous,
-                       ConstVectorRef v,
+  void hessian_product(const Point& point, const Point* previous, ConstVectorRef v,
                        VectorRef out) const override {
     out = diagonal(point, previous).cwiseProduct(v);
   }

@@ -24,16 +24,13 @@ constexpr std::string_view labels_formula =
 
 Fields GlmRobust::model_fields() {
   using namespace range;
-  return {
-      field("scale", scale, positive, "c, where the loss stops growing"),
-      field("noise", noise, not_negative, "standard deviation of the labels' noise"),
-      field("outliers", outliers, probability, "probability of an outlier"),
-      field(
-          "outlier_noise", outlier_noise, not_negative, "standard deviation of an outlier's noise"),
-      field("opposed",
-            opposed,
-            between(0, 0.5),
-            "probability of y = -<w*,x> + noise; a saddle at 0 for 0.5")};
+  return {field("scale", scale, positive, "c, where the loss stops growing"),
+          field("noise", noise, not_negative, "standard deviation of the labels' noise"),
+          field("outliers", outliers, probability, "probability of an outlier"),
+          field("outlier_noise", outlier_noise, not_negative,
+                "standard deviation of an outlier's noise"),
+          field("opposed", opposed, between(0, 0.5),
+                "probability of y = -<w*,x> + noise; a saddle at 0 for 0.5")};
 }
 
 bool GlmRobust::noiseless() const {
@@ -92,8 +89,7 @@ GlmFamily::Model GlmWelsch::model() const {
       std::min(outliers < 1 ? noise : outlier_noise, outliers > 0 ? outlier_noise : noise);
   made.resolved = 9 * hypotenuse(scale, std::sqrt(2.0) * narrowest);
   made.expected =
-      [c = scale,
-       p = opposed,
+      [c = scale, p = opposed,
        parts = std::array{std::pair{1 - outliers, noise}, std::pair{outliers, outlier_noise}}](
           int order, ConstVectorRef t, ConstVectorRef u, VectorRef out) {
         out.setZero();
@@ -152,8 +148,7 @@ GlmFamily::Model GlmTukey::model() const {
   made.loss = tukey_loss(scale);
   made.gap_attained = 0.545;
   made.analytic = false;
-  made.expected = [loss = made.loss,
-                   p = opposed,
+  made.expected = [loss = made.loss, p = opposed,
                    parts = std::array{std::pair{1 - outliers, noise},
                                       std::pair{outliers, outlier_noise}}](
                       int order, ConstVectorRef t, ConstVectorRef u, VectorRef out) {

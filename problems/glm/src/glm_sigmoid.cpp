@@ -70,10 +70,9 @@ ProblemNotes GlmSigmoid::notes() const {
 }
 
 Fields GlmSigmoid::model_fields() {
-  return {
-      field("labels", labels, "y = s(<w*,x>), or 1 with that probability and else 0"),
-      field(
-          "flips", flips, range::between(0, 0.5), "probability that a binary label is exchanged")};
+  return {field("labels", labels, "y = s(<w*,x>), or 1 with that probability and else 0"),
+          field("flips", flips, range::between(0, 0.5),
+                "probability that a binary label is exchanged")};
 }
 
 GlmFamily::Model GlmSigmoid::model() const {
@@ -84,8 +83,8 @@ GlmFamily::Model GlmSigmoid::model() const {
   made.extreme_labels = Vector{{0, 1}};
   if (labels == Labels::realisable) {
     made.draw = [](double u, Stream&) { return sigmoid(u); };
-    made.expected = [loss = made.loss](
-                        int order, ConstVectorRef t, ConstVectorRef u, VectorRef out) {
+    made.expected = [loss = made.loss](int order, ConstVectorRef t, ConstVectorRef u,
+                                       VectorRef out) {
       loss->derivative(order, t, u.unaryExpr(&sigmoid), out);
     };
     made.exact_fit = true;
@@ -97,15 +96,13 @@ GlmFamily::Model GlmSigmoid::model() const {
   return made;
 }
 
-void GlmSigmoid::add_constants(const Model& law,
-                               const PublicFacts& facts,
+void GlmSigmoid::add_constants(const Model& law, const PublicFacts& facts,
                                Constants& constants) const {
   if (labels != Labels::realisable) return;
   const double from = facts.initial_point.norm();
   const double gap = sigmoid(from) - sigmoid(-planted_norm);
   constants.set(constant::suboptimality,
-                proved(0.5 * gap * gap,
-                       "initial point",
+                proved(0.5 * gap * gap, "initial point",
                        "F* = 0 and F(x₀) is a mean of ½(s(t) − s(u))² with |t| ≤ ‖x₀‖ and |u| ≤ "
                        "‖w*‖, largest at the ends t = ‖x₀‖, u = −‖w*‖.",
                        0.159));
@@ -114,8 +111,7 @@ void GlmSigmoid::add_constants(const Model& law,
   if (q > 0)
     constants.set(
         constant::quasar_convexity,
-        proved(q,
-               "the domain",
+        proved(q, "the domain",
                "With t = ⟨w, x⟩, u = ⟨w*, x⟩ ∈ [−B, B], ⟨∇F, w − w*⟩ is the mean of s′(t)(s(t) − "
                "s(u))(t − u) = r·(s(t) − s(u))², r = s′(t)/κ with κ the slope of the chord of s "
                "from u to t, and F − F* that of ½(s(t) − s(u))²; so q = min(1, 2 inf r). By "

@@ -45,13 +45,11 @@ GlmData MnistGlm::load(const std::vector<Index>& rows) const {
   const IdxArray labels = read_idx(data_folder() / paths[1], 1);
   if (images.shape != std::vector<Index>{available(), 28, 28})
     throw InputError(fmt::format("{}: {} x {} x {}, expected 60000 x 28 x 28",
-                                 (data_folder() / paths[0]).string(),
-                                 images.shape[0],
-                                 images.shape[1],
-                                 images.shape[2]));
+                                 (data_folder() / paths[0]).string(), images.shape[0],
+                                 images.shape[1], images.shape[2]));
   if (labels.shape[0] != available())
-    throw InputError(fmt::format(
-        "{}: {} labels, expected 60000", (data_folder() / paths[1]).string(), labels.shape[0]));
+    throw InputError(fmt::format("{}: {} labels, expected 60000",
+                                 (data_folder() / paths[1]).string(), labels.shape[0]));
   const auto count = static_cast<Index>(rows.size());
   GlmData data{Matrix(raw_features(), count), Vector(count)};
   for (Index k = 0; k < count; ++k) {

@@ -94,19 +94,15 @@ ProblemNotes OwnGlm::notes() const {
 
 Fields OwnGlm::data_fields() {
   return {
-      field(
-          "data", data, "path of a CSV file whose first row names its columns, or of an NPY file"),
+      field("data", data,
+            "path of a CSV file whose first row names its columns, or of an NPY file"),
       field("label", label, "column of y; none: the last (of NPY files by number, from 1)"),
       field("labels", labels, "y as written, or of -1 and 1, which become 0 and 1"),
-      field("without",
-            without,
+      field("without", without,
             "columns NAME,... that are no features, as one that numbers the rows; none: all are"),
-      field("ranges",
-            ranges,
+      field("ranges", ranges,
             "public ranges NAME=LEAST:MOST,... of columns, which become [-1, 1]; none: as written"),
-      field("longest",
-            longest,
-            range::at_least(1e-300),
+      field("longest", longest, range::at_least(1e-300),
             "public bound of ‖x‖; of longer records the direction alone remains")};
 }
 
@@ -195,9 +191,7 @@ std::map<Index, OwnGlm::Interval> OwnGlm::intervals() const {
       reject(name(), "ranges", std::string(item), "LEAST below MOST");
     const auto place = std::ranges::lower_bound(of_x, found - columns.begin());
     if (place == of_x.end() || *place != found - columns.begin())
-      reject(name(),
-             "ranges",
-             std::string(item),
+      reject(name(), "ranges", std::string(item),
              found - columns.begin() == label_column() ? "columns of x; this one is the label"
                                                        : "columns of x; this one is left out");
     if (!all.emplace(place - of_x.begin(), interval).second)
@@ -214,8 +208,7 @@ void OwnGlm::check_labels() const {
     if (labels == Labels::signs ? std::abs(value) != 1
                                 : loss.classifies() && !(value >= 0 && value <= 1))
       throw CellRefused(
-          table().place(y, i),
-          fmt::format("label {:g}", value),
+          table().place(y, i), fmt::format("label {:g}", value),
           labels == Labels::signs
               ? "-1 or 1 for labels = signs"
               : fmt::format("one in [0, 1] for loss = {} (labels = signs takes -1 and 1)",
@@ -223,10 +216,8 @@ void OwnGlm::check_labels() const {
   }
 }
 
-double OwnGlm::encode(Index record,
-                      const std::vector<Index>& columns,
-                      const std::map<Index, Interval>& intervals,
-                      VectorRef x) const {
+double OwnGlm::encode(Index record, const std::vector<Index>& columns,
+                      const std::map<Index, Interval>& intervals, VectorRef x) const {
   const auto cells = table().records.col(record);
   for (Index j = 0; j < x.size(); ++j) x[j] = cells[columns[static_cast<std::size_t>(j)]];
   for (const auto& [place, interval] : intervals) {
@@ -301,8 +292,7 @@ OwnGlm::Shortened OwnGlm::shortened(const InstanceSpec& spec) const {
   return s;
 }
 
-std::optional<OwnGlm::Judgement> OwnGlm::judge(const InstanceSpec& spec,
-                                               ConstVectorRef w,
+std::optional<OwnGlm::Judgement> OwnGlm::judge(const InstanceSpec& spec, ConstVectorRef w,
                                                Of of) const {
   std::vector<Index> rows = rows_of(spec);
   if (of == Of::others) {

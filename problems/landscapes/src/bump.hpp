@@ -11,8 +11,8 @@ namespace dpsosp {
 inline Jet bump(double t) {
   const double s = 1 - t * t;
   if (s <= 0) return {};
-  return {
-      s * s * s * s, -8 * t * s * s * s, 8 * s * s * (7 * t * t - 1), t * s * (144 - 336 * t * t)};
+  return {s * s * s * s, -8 * t * s * s * s, 8 * s * s * (7 * t * t - 1),
+          t * s * (144 - 336 * t * t)};
 }
 
 /// sup |B′| = 8 (6/7)³/√7, at t² = 1/7.

@@ -22,8 +22,8 @@ struct CertifiedMinimum {
 /// Least value of f on [from, to] within `tolerance` by branch and bound, where `jet(u)` is f and
 /// f′ at u and |f″| ≤ curvature: on [m − r, m + r], f ≥ f(m) − |f′(m)| r − curvature r²/2.
 template <class Jet>
-CertifiedMinimum certified_minimum(
-    const Jet& jet, double from, double to, double curvature, double tolerance = 1e-12) {
+CertifiedMinimum certified_minimum(const Jet& jet, double from, double to, double curvature,
+                                   double tolerance = 1e-12) {
   struct Cell {
     double middle, radius;
   };
@@ -61,17 +61,14 @@ CertifiedMinimum certified_minimum(
 
 /// An upper bound, within `tolerance`, on the largest value of f on [from, to].
 template <class Jet>
-double certified_maximum(
-    const Jet& jet, double from, double to, double curvature, double tolerance = 1e-12) {
+double certified_maximum(const Jet& jet, double from, double to, double curvature,
+                         double tolerance = 1e-12) {
   return -certified_minimum(
               [&](double u) {
                 const ScalarJet at = jet(u);
                 return ScalarJet{-at.value, -at.slope};
               },
-              from,
-              to,
-              curvature,
-              tolerance)
+              from, to, curvature, tolerance)
               .lower;
 }
 

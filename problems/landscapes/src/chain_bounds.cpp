@@ -124,9 +124,7 @@ Constants chain_constants(const ChainBounds& bounds, Index d, const ChainBounds&
   const auto set = [&](std::string_view name, double value, const char* proof, double share) {
     constants.set(name, proved(value, "the domain", proof, share));
   };
-  set(constant::lipschitz,
-      bounds.slope * std::sqrt(static_cast<double>(d)),
-      chain_slope_proof,
+  set(constant::lipschitz, bounds.slope * std::sqrt(static_cast<double>(d)), chain_slope_proof,
       shares.slope);
   set(constant::smoothness, bounds.curvature, chain_curvature_proof, shares.curvature);
   set(constant::hessian_lipschitz, bounds.third, chain_third_proof, shares.third);

@@ -74,12 +74,8 @@ struct GatedTerms {
   }
   Edge edge(double u, double v) const {
     const Jet w = curves.gate(u), q = curves.pull(v);
-    return {-c() * w.value * q.value,
-            -c() * w.first * q.value,
-            -c() * w.value * q.first,
-            -c() * w.second * q.value,
-            -c() * w.first * q.first,
-            -c() * w.value * q.second};
+    return {-c() * w.value * q.value,  -c() * w.first * q.value, -c() * w.value * q.first,
+            -c() * w.second * q.value, -c() * w.first * q.first, -c() * w.value * q.second};
   }
 
  private:

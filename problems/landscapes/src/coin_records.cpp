@@ -38,9 +38,7 @@ class SimulatedFlips final : public SimulatedSums {
   Index size() const override { return coins_.records; }
   bool has_second_order() const override { return true; }
 
-  ClipReport add(const Summand& s,
-                 const BatchView& batch,
-                 double limit,
+  ClipReport add(const Summand& s, const BatchView& batch, double limit,
                  VectorRef out) const override {
     check_minimisation("coins", s.block);
     check_simulated_batch("coins", coins_.sampling, batch, coins_.records);
@@ -134,9 +132,7 @@ KindShares CoinLoss::gradients(const Point& point, const Point* previous) const 
 
 KindShares CoinLoss::losses(const Point& point, const Point& centre) const {
   const Index j = cells_.find(point.x), l = cells_.find(centre.x);
-  return of_both(j,
-                 Vector::Constant(1, -cells_.height(point.x, j)),
-                 l,
+  return of_both(j, Vector::Constant(1, -cells_.height(point.x, j)), l,
                  Vector::Constant(1, cells_.height(centre.x, l)));
 }
 

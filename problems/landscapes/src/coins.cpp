@@ -93,9 +93,7 @@ Index Coins::candidates(Index dimension) const {
   Index k = 1;
   for (Index i = 0; i < dimension && k <= most; ++i) k *= std::min(per_axis, most + 1);
   if (k > most)
-    reject(name(),
-           "per_axis",
-           static_cast<double>(per_axis),
+    reject(name(), "per_axis", static_cast<double>(per_axis),
            fmt::format("per_axis^{} coins in [2, {}]", dimension, most));
   return k;
 }
@@ -133,27 +131,23 @@ Constants Coins::constants(const PublicFacts&) const {
       " The balls are disjoint and 1 − z_j ∈ {0, 1}, so at every point one bump at most counts.";
   made.set(
       constant::lipschitz,
-      proved(amplitude / r * bump_slope,
-             "everywhere",
+      proved(amplitude / r * bump_slope, "everywhere",
              std::string("‖∇f‖ ≤ (A/r) sup|B′|, sup|B′| = 1728/(343√7) at t² = 1/7.") + one_ball));
   made.set(constant::smoothness,
-           proved(amplitude / (r * r) * bump_curvature,
-                  "everywhere",
+           proved(amplitude / (r * r) * bump_curvature, "everywhere",
                   std::string(
                       "The bump's Hessian has the radial eigenvalue B″ = 8(1 − t²)²(7t² − 1) and "
                       "the tangential B′/t = −8(1 − t²)³: at most 8 in size, both −8 at 0.") +
                       one_ball));
   made.set(constant::hessian_lipschitz,
-           proved(amplitude / (r * r * r) * bump_third,
-                  "everywhere",
+           proved(amplitude / (r * r * r) * bump_third, "everywhere",
                   std::string(
                       "D³[v, v, v] of the bump, ‖v‖ = 1 at angle θ with x − p, s = 1 − t²: 144s²t "
                       "cos θ − 192st³ cos³ θ. At cos θ = ±1 it is ts|144 − 336t²| ≤ 31.621; else "
                       "its stationary value in cos θ, where t² ≥ 1/5, is 48s^{5/2} ≤ 27.5.") +
                       one_ball));
   made.set(constant::suboptimality,
-           proved(amplitude,
-                  "initial point",
+           proved(amplitude, "initial point",
                   "−A ≤ F ≤ 0 for every data set; attained from a point between the balls if a "
                   "coin shows tails alone."));
   return made;
@@ -170,10 +164,8 @@ void Coins::draw(const InstanceSpec& spec, Problem& problem) const {
   const auto use_tails = [&](Vector share) {
     Index best = 0;
     share.maxCoeff(&best);
-    problem.landmarks.push_back({"candidate with the fewest heads",
-                                 Landmark::Kind::minimiser,
-                                 Landmark::Of::empirical,
-                                 cells.centre(best)});
+    problem.landmarks.push_back({"candidate with the fewest heads", Landmark::Kind::minimiser,
+                                 Landmark::Of::empirical, cells.centre(best)});
     problem.empirical = std::make_unique<CoinsObjective>(cells, std::move(share));
   };
   const auto n = static_cast<double>(spec.records);
@@ -196,16 +188,12 @@ void Coins::draw(const InstanceSpec& spec, Problem& problem) const {
   }
   problem.population = std::make_unique<CoinsObjective>(cells, std::move(fair));
   problem.extremes = coin_records(cells, corner_tails(k));
-  problem.landmarks.push_back({"planted candidate",
-                               Landmark::Kind::minimiser,
-                               Landmark::Of::population,
-                               cells.centre(planted)});
+  problem.landmarks.push_back({"planted candidate", Landmark::Kind::minimiser,
+                               Landmark::Of::population, cells.centre(planted)});
   Vector origin = cells.centre(planted);
   origin.head(std::min<Index>(origin.size(), 2)).setZero();
   problem.slice = first_two_coordinates("F over (x₁, x₂): candidates of almost equal depth",
-                                        std::move(origin),
-                                        -half_width,
-                                        half_width);
+                                        std::move(origin), -half_width, half_width);
 }
 
 }  // namespace dpsosp

@@ -146,9 +146,7 @@ class SimulatedSigns final : public SimulatedSums {
     });
   }
 
-  ClipReport add(const Summand& s,
-                 const BatchView& batch,
-                 double limit,
+  ClipReport add(const Summand& s, const BatchView& batch, double limit,
                  VectorRef out) const override {
     check_minimisation("cosine-saddle", s.block);
     check_simulated_batch("cosine-saddle", sampling_, batch, spec_.records);
@@ -178,9 +176,8 @@ class SimulatedSigns final : public SimulatedSums {
         const Index plus = (batch.size() + static_cast<Index>(signs[s.coordinate])) / 2;
         const std::array<CountedValue, 2> records{{{-1.0, batch.size() - plus}, {1.0, plus}}};
         const CosineRecord::Parts term = record_.term(s.v, s.centre);
-        return clamped_coordinate_sum(records, s.v, s.centre, limit, out, [&](double z) -> Vector {
-          return term.even + z * term.odd;
-        });
+        return clamped_coordinate_sum(records, s.v, s.centre, limit, out,
+                                      [&](double z) -> Vector { return term.even + z * term.odd; });
       }
       case Summand::Kind::hessian_product:
         break;
@@ -223,11 +220,10 @@ Vector half_at_pi(Index d) {
 
 }  // namespace
 
-std::unique_ptr<const DiagonalObjective> cosine_saddle_objective(double amplitude,
-                                                                 Vector mean_cos,
+std::unique_ptr<const DiagonalObjective> cosine_saddle_objective(double amplitude, Vector mean_cos,
                                                                  Vector mean_sin) {
-  return std::make_unique<CosineSaddleObjective>(
-      amplitude, std::move(mean_cos), std::move(mean_sin));
+  return std::make_unique<CosineSaddleObjective>(amplitude, std::move(mean_cos),
+                                                 std::move(mean_sin));
 }
 
 std::string_view CosineSaddle::summary() const {
@@ -273,22 +269,18 @@ void CosineSaddle::settle(const Stream& random, PublicFacts& facts) const {
 Constants CosineSaddle::constants(const PublicFacts& facts) const {
   Constants made;
   made.set(constant::lipschitz,
-           proved(amplitude * std::sqrt(static_cast<double>(facts.dimension)),
-                  "everywhere",
+           proved(amplitude * std::sqrt(static_cast<double>(facts.dimension)), "everywhere",
                   "∂_j f = a sin(x_j − s z_j), so ‖∇f‖ ≤ a√d, attained."));
   made.set(
       constant::smoothness,
       proved(amplitude, "everywhere", "The Hessian is diagonal with entries a cos(x_j − s z_j)."));
   made.set(constant::hessian_lipschitz,
-           proved(amplitude,
-                  "everywhere",
+           proved(amplitude, "everywhere",
                   "Those entries are a-Lipschitz in their own coordinate, and the operator norm of "
                   "a diagonal matrix is its largest entry."));
   made.set(constant::suboptimality,
-           proved(2.0 * amplitude * static_cast<double>(facts.dimension),
-                  "initial point",
-                  "F(x₀) − min F = Σ_j a R_j (1 − cos(x₀_j − φ_j)) ≤ 2ad, as R_j ≤ 1.",
-                  0.44));
+           proved(2.0 * amplitude * static_cast<double>(facts.dimension), "initial point",
+                  "F(x₀) − min F = Σ_j a R_j (1 − cos(x₀_j − φ_j)) ≤ 2ad, as R_j ≤ 1.", 0.44));
   return made;
 }
 
@@ -305,10 +297,8 @@ void CosineSaddle::draw(const InstanceSpec& spec, Problem& problem) const {
     empirical_saddle[0] += std::numbers::pi;
     problem.landmarks.push_back(
         {"x_j = φ_j", Landmark::Kind::minimiser, Landmark::Of::empirical, minimiser});
-    problem.landmarks.push_back({"x_1 = φ_1 + π, other x_j = φ_j",
-                                 Landmark::Kind::strict_saddle,
-                                 Landmark::Of::empirical,
-                                 empirical_saddle});
+    problem.landmarks.push_back({"x_1 = φ_1 + π, other x_j = φ_j", Landmark::Kind::strict_saddle,
+                                 Landmark::Of::empirical, empirical_saddle});
   };
   if (simulated(sampling)) {
     auto sums = std::make_unique<SimulatedSigns>(record, sampling, spec);
@@ -328,15 +318,11 @@ void CosineSaddle::draw(const InstanceSpec& spec, Problem& problem) const {
       {"origin", Landmark::Kind::minimiser, Landmark::Of::population, Vector::Zero(d)});
   problem.landmarks.push_back(
       {"half at π", Landmark::Kind::strict_saddle, Landmark::Of::population, half_at_pi(d)});
-  problem.landmarks.push_back({"x_1 = π",
-                               Landmark::Kind::strict_saddle,
-                               Landmark::Of::population,
+  problem.landmarks.push_back({"x_1 = π", Landmark::Kind::strict_saddle, Landmark::Of::population,
                                std::numbers::pi * Vector::Unit(d, 0)});
   problem.slice =
       first_two_coordinates("F over (x₁, x₂): minima, saddles and maxima on a grid of step π",
-                            Vector::Zero(d),
-                            -4.0,
-                            4.0);
+                            Vector::Zero(d), -4.0, 4.0);
 }
 
 }  // namespace dpsosp

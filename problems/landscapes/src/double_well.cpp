@@ -70,9 +70,7 @@ ProblemNotes DoubleWell::notes() const {
 
 Fields DoubleWell::landscape_fields() {
   return {field("wells", wells, range::at_least(1), "k, coordinates with two wells"),
-          field("half_width",
-                half_width,
-                range::at_least(well_position()),
+          field("half_width", half_width, range::at_least(well_position()),
                 "of the box on which the gradient is bounded; it holds the wells")};
 }
 
@@ -94,17 +92,13 @@ Landscape DoubleWell::landscape(Index d) const {
   Vector minimiser = Vector::Zero(d);
   minimiser.head(wells).setConstant(bottom);
   made.landmarks = {
-      {"first well at −u*",
-       Landmark::Kind::minimiser,
-       Landmark::Of::population,
+      {"first well at −u*", Landmark::Kind::minimiser, Landmark::Of::population,
        minimiser - 2 * bottom * Vector::Unit(d, 0)},
 
       {"origin", Landmark::Kind::strict_saddle, Landmark::Of::population, Vector::Zero(d)},
       {"all wells at +u*", Landmark::Kind::minimiser, Landmark::Of::population, minimiser}};
   made.slice = first_two_coordinates("F over (x₁, x₂) for k = 1: two wells and the saddle between",
-                                     Vector::Zero(d),
-                                     -half_width,
-                                     half_width);
+                                     Vector::Zero(d), -half_width, half_width);
   return made;
 }
 
@@ -117,17 +111,14 @@ Constants DoubleWell::landscape_constants(Index d) const {
   made.set(
       constant::lipschitz,
       proved(
-          std::sqrt(k * steepest * steepest + rest * half_width * half_width),
-          "the domain",
+          std::sqrt(k * steepest * steepest + rest * half_width * half_width), "the domain",
           "φ′(u) = u − 2 tanh u has its extremes on [0, h] where φ″ = 0, at u = ln(1+√2) with |φ′| "
           "= √2 − ln(1+√2) ≈ 0.533, and at the end h. The other coordinates have |x_j| ≤ h."));
   made.set(constant::smoothness,
-           proved(1.0,
-                  "everywhere",
+           proved(1.0, "everywhere",
                   "The Hessian is diagonal with entries 1 and φ″ = 1 − 2 sech² ∈ [−1, 1)."));
   made.set(constant::hessian_lipschitz,
-           proved(8 / (3 * std::sqrt(3.0)),
-                  "everywhere",
+           proved(8 / (3 * std::sqrt(3.0)), "everywhere",
                   "φ‴ = 4 sech² tanh, largest at tanh = 1/√3; a diagonal Hessian whose entries "
                   "depend on their own coordinate alone moves by the largest |φ‴|."));
   return made;

@@ -14,9 +14,7 @@ inline Jet smooth_step(double t) {
   if (t <= 0) return {};
   if (t >= 1) return {1, 0, 0, 0};
   const double s = 1 - t;
-  return {t * t * t * (10 - 15 * t + 6 * t * t),
-          30 * t * t * s * s,
-          60 * t * s * (1 - 2 * t),
+  return {t * t * t * (10 - 15 * t + 6 * t * t), 30 * t * t * s * s, 60 * t * s * (1 - 2 * t),
           60 - 360 * t * s};
 }
 
@@ -26,10 +24,8 @@ inline Jet smoother_step(double t) {
   if (t <= 0) return {};
   if (t >= 1) return {1, 0, 0, 0};
   const double p = t * (1 - t);
-  return {t * t * t * t * (35 + t * (-84 + t * (70 - 20 * t))),
-          140 * p * p * p,
-          420 * p * p * (1 - 2 * t),
-          840 * p * (1 - 5 * p)};
+  return {t * t * t * t * (35 + t * (-84 + t * (70 - 20 * t))), 140 * p * p * p,
+          420 * p * p * (1 - 2 * t), 840 * p * (1 - 5 * p)};
 }
 
 }  // namespace dpsosp

@@ -58,11 +58,8 @@ Fields LandscapeFamily::fields() {
   Fields fields = landscape_fields();
   fields.push_back(
       field("tilt", tilt, range::not_negative, "X, length of every record's own gradient"));
-  fields.push_back(sampling_field(sampling,
-                                  {RecordSampling::balanced,
-                                   RecordSampling::independent,
-                                   RecordSampling::whole,
-                                   RecordSampling::stream}));
+  fields.push_back(sampling_field(sampling, {RecordSampling::balanced, RecordSampling::independent,
+                                             RecordSampling::whole, RecordSampling::stream}));
   start.add_fields(fields);
   return fields;
 }
@@ -90,8 +87,7 @@ Constants LandscapeFamily::constants(const PublicFacts& facts) const {
         constant::suboptimality,
         suboptimality_by_mean(
             difference < 0 ? 0 : difference,  // rounding, at the minimum
-            tilt * facts.domain.diameter(facts.dimension),
-            sampling,
+            tilt * facts.domain.diameter(facts.dimension), sampling,
             "F(x₀) less the known minimum; the records' mean is zero.",
             "F(x₀) less the known minimum, and the tilt moves a difference by at most X·diam."));
   }

@@ -31,9 +31,7 @@ class LandscapeLoss final : public CommonLoss {
   double value(ConstVectorRef x) const override { return landscape_->value(x); }
   void gradient(ConstVectorRef x, VectorRef out) const override { landscape_->gradient(x, out); }
   bool has_hessian_bound() const override { return std::isfinite(curvature_.smoothness); }
-  void hessian_product(const Point& point,
-                       const Point* previous,
-                       ConstVectorRef v,
+  void hessian_product(const Point& point, const Point* previous, ConstVectorRef v,
                        VectorRef out) const override {
     landscape_->hessian_product(point.x, v, out);
     if (previous == nullptr) return;
@@ -68,9 +66,7 @@ class SimulatedTilts final : public SimulatedSums {
   bool separable() const override { return common_.separable(); }
   bool has_second_order() const override { return common_.has_hessian_bound(); }
 
-  ClipReport add(const Summand& s,
-                 const BatchView& batch,
-                 double limit,
+  ClipReport add(const Summand& s, const BatchView& batch, double limit,
                  VectorRef out) const override {
     check_minimisation(spec_.problem, s.block);
     check_simulated_batch(spec_.problem, spec_.sampling, batch, spec_.records);
@@ -87,8 +83,7 @@ class SimulatedTilts final : public SimulatedSums {
         }
         check_simulated_limit(
             spec_.problem,
-            common.norm() + spec_.entry * std::sqrt(static_cast<double>(common.size())),
-            limit);
+            common.norm() + spec_.entry * std::sqrt(static_cast<double>(common.size())), limit);
         out += n * common + sum_of_tilts(batch.begin(), batch.size());
         return {};
       case Summand::Kind::loss: {
@@ -142,11 +137,8 @@ class SimulatedTilts final : public SimulatedSums {
   }
 
   /// Every record contributes the same vector, weighed by the same bound.
-  static ClipReport add_common(const Vector& contribution,
-                               double bound,
-                               const BatchView& batch,
-                               double limit,
-                               VectorRef out) {
+  static ClipReport add_common(const Vector& contribution, double bound, const BatchView& batch,
+                               double limit, VectorRef out) {
     ClipReport report;
     out += clip_weight(report, bound, limit, batch.size()) * contribution;
     return report;
@@ -177,8 +169,7 @@ Matrix draw_tilts(const LinearRecordsSpec& spec) {
 
 std::unique_ptr<const AnyRecords> linear_records(std::string problem,
                                                  std::shared_ptr<const Objective> landscape,
-                                                 CurvatureBounds curvature,
-                                                 Matrix tilts) {
+                                                 CurvatureBounds curvature, Matrix tilts) {
   const Index n = tilts.cols();
   return admit({.problem = std::move(problem),
                 .common = std::make_shared<LandscapeLoss>(std::move(landscape), curvature),

@@ -39,7 +39,6 @@ LinearRecordsMade make_linear_records(const LinearRecordsSpec& spec);
 /// Records given by their z, the columns of `tilts` (d × n).
 std::unique_ptr<const AnyRecords> linear_records(std::string problem,
                                                  std::shared_ptr<const Objective> landscape,
-                                                 CurvatureBounds curvature,
-                                                 Matrix tilts);
+                                                 CurvatureBounds curvature, Matrix tilts);
 
 }  // namespace dpsosp

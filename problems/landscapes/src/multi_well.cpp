@@ -128,9 +128,7 @@ Landscape MultiWell::landscape(Index d) const {
   const Wells phi(*this);
   const double shallow_slope = phi.shallow / phi.radius * bump_slope;
   if (!(bowl < shallow_slope))
-    reject(name(),
-           "bowl",
-           bowl,
+    reject(name(), "bowl", bowl,
            fmt::format("in [0, {:.6g}), so that every well stays a local minimum", shallow_slope));
 
   const double weight = 1 / std::sqrt(static_cast<double>(d));
@@ -141,25 +139,21 @@ Landscape MultiWell::landscape(Index d) const {
   made.starts = {
       .standard = Vector::Zero(d), .random_spread = half_width, .far_radius = half_width};
   made.minimum = -depth / weight;
-  made.landmarks = {{"(p_*, …, p_*)",
-                     Landmark::Kind::minimiser,
-                     Landmark::Of::population,
+  made.landmarks = {{"(p_*, …, p_*)", Landmark::Kind::minimiser, Landmark::Of::population,
                      Vector::Constant(d, phi.centre(phi.deepest))}};
   if (bowl > 0 && wells >= 2) {
     Vector saddle = made.landmarks.front().point;
     saddle[0] = phi.hilltop();
     if (phi.at(saddle[0]).second < 0) {  // else the bowl is lost to rounding beside the bumps
       made.starts.saddle = saddle;
-      made.landmarks.push_back({"x_1 on a hilltop, other x_j = p_*",
-                                Landmark::Kind::strict_saddle,
-                                Landmark::Of::population,
-                                saddle});
+      made.landmarks.push_back({"x_1 on a hilltop, other x_j = p_*", Landmark::Kind::strict_saddle,
+                                Landmark::Of::population, saddle});
     }
   }
   Vector origin = made.landmarks.front().point;
   origin.head(std::min<Index>(d, 2)).setZero();
-  made.slice = first_two_coordinates(
-      "F over (x₁, x₂): wells of different depth", std::move(origin), -half_width, half_width);
+  made.slice = first_two_coordinates("F over (x₁, x₂): wells of different depth", std::move(origin),
+                                     -half_width, half_width);
   return made;
 }
 
@@ -178,20 +172,17 @@ Constants MultiWell::landscape_constants(Index d) const {
   Constants made;
   made.set(
       constant::lipschitz,
-      proved(steepest,
-             "the domain",
+      proved(steepest, "the domain",
              "In the cell of well i, |φ′| ≤ (δ_i/r) sup|B′| + b D/√(1 + D²) with B = (1 − t²)⁴, "
              "sup|B′| = 1728/(343√7) at t² = 1/7, and D the distance of the cell's far end from "
              "p_*; the outermost cells and the deepest have the largest. ‖∇F‖ ≤ (1/√d)√d max|φ′|.",
              0.98));
   made.set(constant::smoothness,
-           proved(weight * (bump_curvature * depth / (r * r) + bowl),
-                  "the domain",
+           proved(weight * (bump_curvature * depth / (r * r) + bowl), "the domain",
                   "The Hessian is diagonal, φ″/√d; |B″| = 8(1 − t²)²|1 − 7t²| ≤ 8 and the bowl's "
                   "second derivative is in (0, b], both largest at p_*."));
   made.set(constant::hessian_lipschitz,
-           proved(weight * (bump_third * depth / (r * r * r) + bowl_third),
-                  "the domain",
+           proved(weight * (bump_third * depth / (r * r * r) + bowl_third), "the domain",
                   "|B‴| = |t|(1 − t²)|144 − 336t²| ≤ 31.621, at t² = (30 − √480)/70, and the "
                   "bowl's third derivative is at most 48b/(25√5); the diagonal entries depend on "
                   "their own coordinate alone."));

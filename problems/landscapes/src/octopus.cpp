@@ -26,9 +26,7 @@ struct OctopusCurves {
       m = {(r - 4 * tau) * (r - 4 * tau) - 4 * tau * tau, 2 * (r - 4 * tau), 2, 0};
     else
       m = {tau * tau * (1 + t * (2 + t * (1 + t * (-8 + 4 * t)))),
-           tau * (2 + t * (2 + t * (-24 + 16 * t))),
-           2 + t * (-48 + 48 * t),
-           (-48 + 96 * t) / tau};
+           tau * (2 + t * (2 + t * (-24 + 16 * t))), 2 + t * (-48 + 48 * t), (-48 + 96 * t) / tau};
     return oriented(u, {L * m.value, L * m.first, L * m.second, L * m.third});
   }
   Jet gate(double u) const {
@@ -40,11 +38,9 @@ struct OctopusCurves {
     const double r = std::abs(u), t = (r - tau) / tau;
     if (r <= tau) return {u * u, 2 * u, 2, 0};
     if (r >= 2 * tau) return {13.0 / 6 * tau * tau, 0, 0, 0};
-    return oriented(u,
-                    {tau * tau * (1 + t * (2 + t * (1 + t * (-10.0 / 3 + 1.5 * t)))),
-                     tau * 2 * (1 - t) * (1 - t) * (1 + 3 * t),
-                     2 + t * (-20 + 18 * t),
-                     (-20 + 36 * t) / tau});
+    return oriented(u, {tau * tau * (1 + t * (2 + t * (1 + t * (-10.0 / 3 + 1.5 * t)))),
+                        tau * 2 * (1 - t) * (1 - t) * (1 + 3 * t), 2 + t * (-20 + 18 * t),
+                        (-20 + 36 * t) / tau});
   }
 
  private:
@@ -89,9 +85,7 @@ ProblemNotes Octopus::notes() const {
 }
 
 Fields Octopus::landscape_fields() {
-  return {field("contraction",
-                contraction,
-                range::positive,
+  return {field("contraction", contraction, range::positive,
                 "L, coordinates that wait have curvature 2L"),
           field("gamma", gamma, range::positive, "the saddles' curvature is -2 gamma"),
           field("tube", tube, range::positive, "tau, width of the tube; the wells are at 4 tau")};
@@ -99,9 +93,7 @@ Fields Octopus::landscape_fields() {
 
 Landscape Octopus::landscape(Index d) const {
   if (!(contraction >= gamma && contraction <= 1e9 * gamma))
-    reject(name(),
-           "contraction",
-           contraction,
+    reject(name(), "contraction", contraction,
            "in [gamma, 1e9 gamma], so that their sum keeps the digits of gamma");
 
   const OctopusCurves curves{contraction, contraction + gamma, tube};
@@ -120,17 +112,13 @@ Landscape Octopus::landscape(Index d) const {
   for (Index i = 0; i < d; ++i) {
     if (i == 0 || i == d / 2 || i + 1 == d)
       made.landmarks.push_back({fmt::format("saddle {} of the descent", i + 1),
-                                Landmark::Kind::strict_saddle,
-                                Landmark::Of::population,
-                                reached});
+                                Landmark::Kind::strict_saddle, Landmark::Of::population, reached});
     reached[i] = 4 * tube;
   }
   made.landmarks.push_back(
       {"all at 4τ", Landmark::Kind::minimiser, Landmark::Of::population, reached});
   made.slice = first_two_coordinates("F over (x₁, x₂): the tube from 0 along x₁, and then along x₂",
-                                     Vector::Zero(d),
-                                     -6 * tube,
-                                     6 * tube);
+                                     Vector::Zero(d), -6 * tube, 6 * tube);
   return made;
 }
 

@@ -73,8 +73,8 @@ Fields QuarticSaddle::landscape_fields() {
       field("least_positive", least_positive, positive, "smallest positive curvature"),
       field("largest_positive", largest_positive, positive, "largest positive curvature"),
       field("radius", radius, positive, "R of the ball on which the constants hold"),
-      field(
-          "rotation", rotation, not_negative, "seed of the public orthogonal matrix; 0 for none")};
+      field("rotation", rotation, not_negative,
+            "seed of the public orthogonal matrix; 0 for none")};
 }
 
 Landscape QuarticSaddle::landscape(Index d) const {
@@ -114,17 +114,13 @@ Landscape QuarticSaddle::landscape(Index d) const {
   if (negative >= 2) {
     Vector half_way = minimiser;
     half_way[0] = 0;
-    made.landmarks.push_back({"u_1 = 0, other u_j = √(γ/b)",
-                              Landmark::Kind::strict_saddle,
-                              Landmark::Of::population,
-                              half_way});
+    made.landmarks.push_back({"u_1 = 0, other u_j = √(γ/b)", Landmark::Kind::strict_saddle,
+                              Landmark::Of::population, half_way});
   }
   made.slice = first_two_coordinates(
       negative >= 2 ? "F over two negative directions: four minima, the saddle 0"
                     : "F over the negative direction and a positive one",
-      Vector::Zero(d),
-      -1.6 * bottom,
-      1.6 * bottom);
+      Vector::Zero(d), -1.6 * bottom, 1.6 * bottom);
   rotate_landscape(made, static_cast<std::uint64_t>(rotation));
   return made;
 }
@@ -134,22 +130,19 @@ Constants QuarticSaddle::landscape_constants(Index d) const {
   const double rim = quartic * radius * radius;
   Constants made;
   made.set(constant::lipschitz,
-           proved(radius * std::max({gamma, rim - gamma, steepest}),
-                  "the domain",
+           proved(radius * std::max({gamma, rim - gamma, steepest}), "the domain",
                   "With s_j = u_j², ‖∇F‖² = Σ_j s_j c_j(s_j)², where c_j = bs_j − γ or λ_j, and "
                   "|c_j| is at most max(γ, bR² − γ, λ_max) as 0 ≤ s_j ≤ R²; then Σ s_j ≤ R². "
                   "Attained at R along one axis unless γ is the largest.",
                   0.91));
   made.set(constant::smoothness,
-           proved(std::max(3 * rim - gamma, steepest),
-                  "the domain",
+           proved(std::max(3 * rim - gamma, steepest), "the domain",
                   "The Hessian is Q diag Qᵀ with entries λ_j and 3bu² − γ ∈ [−γ, 3bR² − γ]; 3bR² − "
                   "γ ≥ 2γ as R² ≥ γ/b."));
   made.set(
       constant::hessian_lipschitz,
       proved(
-          6 * quartic * radius,
-          "the domain",
+          6 * quartic * radius, "the domain",
           "Those entries depend on their own u alone and move by 3b|u + v||u − v| ≤ 6bR|u − v|."));
   return made;
 }

@@ -153,9 +153,7 @@ Fields RadialRipple::landscape_fields() {
 Landscape RadialRipple::landscape(Index d) const {
   const double most = 0.999 * power / hypotenuse(power, frequency);
   if (!(amplitude <= most))
-    reject(name(),
-           "amplitude",
-           amplitude,
+    reject(name(), "amplitude", amplitude,
            fmt::format("in [0, {:.6g}]; from p/sqrt(p^2 + b^2) on, G falls in places", most));
 
   Landscape made;
@@ -176,8 +174,7 @@ Constants RadialRipple::landscape_constants(Index) const {
   const Profile profile(power, amplitude, frequency);
   Constants made;
   made.set(constant::lipschitz,
-           proved(scale * largest(power - 1, profile.slope, frequency, radius),
-                  "everywhere",
+           proved(scale * largest(power - 1, profile.slope, frequency, radius), "everywhere",
                   "‖∇F‖ = G′(r) = c r^{p−1} h(θ), h = p + pa sin θ + ab cos θ, θ = b ln r, "
                   "constant for r ≥ R. Its maximum is in the last period of θ before R, at the end "
                   "or at a zero of G″, which are solved in closed form."));
@@ -193,8 +190,7 @@ Constants RadialRipple::landscape_constants(Index) const {
 
   const double quasar = power - amplitude * frequency / std::sqrt(1 - amplitude * amplitude);
   made.set(constant::quasar_convexity,
-           proved(std::min(1.0, quasar),
-                  "everywhere",
+           proved(std::min(1.0, quasar), "everywhere",
                   "For r ≤ R, ⟨∇F, x⟩/F = h/(1 + a sin θ) = p + ab cos θ/(1 + a sin θ), and |cos "
                   "θ|/(1 + a sin θ) ≤ 1/√(1−a²), attained at sin θ = −a; cut at 1. Beyond R both "
                   "sides grow linearly, ⟨∇F, x⟩ by G′(R) and q F by q G′(R) ≤ G′(R).",

@@ -81,9 +81,7 @@ Landscape Ramp::landscape(Index d) const {
   made.landmarks = {
       {"origin", Landmark::Kind::minimiser, Landmark::Of::population, Vector::Zero(d)}};
   made.slice = first_two_coordinates("F over (x₁, x₂): two ramps and the bend between",
-                                     Vector::Zero(d),
-                                     -1.5 * length,
-                                     1.5 * length);
+                                     Vector::Zero(d), -1.5 * length, 1.5 * length);
   return made;
 }
 
@@ -91,17 +89,14 @@ Constants Ramp::landscape_constants(Index) const {
   const double alpha = gradient();
   Constants made;
   made.set(constant::lipschitz,
-           proved(alpha,
-                  "everywhere",
+           proved(alpha, "everywhere",
                   "∂_1 F = αx_1/√(x_1² + s²), below α in absolute value and near it for |x_1| ≫ s.",
                   0.94));
-  made.set(
-      constant::smoothness,
-      proved(
-          smoothness, "everywhere", "∂_1² F = αs²/(x_1² + s²)^{3/2} ∈ (0, α/s], attained at 0."));
+  made.set(constant::smoothness,
+           proved(smoothness, "everywhere",
+                  "∂_1² F = αs²/(x_1² + s²)^{3/2} ∈ (0, α/s], attained at 0."));
   made.set(constant::hessian_lipschitz,
-           proved(48 / (25 * std::sqrt(5.0)) * smoothness * smoothness / alpha,
-                  "everywhere",
+           proved(48 / (25 * std::sqrt(5.0)) * smoothness * smoothness / alpha, "everywhere",
                   "|∂_1³ F| = 3αs²|x_1|/(x_1² + s²)^{5/2} is largest at |x_1| = s/2, where it is "
                   "48/(25√5) α/s² ≈ 0.8587 β²/α."));
   return made;

@@ -22,17 +22,15 @@ Jet psi(double u) {
   const double t = 2 * u - 1;
   if (t <= 0.037) return {};
   const double y = 1 / (t * t), value = std::exp(1 - y);
-  return {value,
-          4 * y / t * value,
-          y * y * (16 * y - 24) * value,
+  return {value, 4 * y / t * value, y * y * (16 * y - 24) * value,
           8 * y * y / t * (24 - 36 * y + 8 * y * y) * value};
 }
 
 /// Φ.
 Jet phi(double u) {
   const double slope = root_e * std::exp(-0.5 * u * u);
-  return {
-      0.5 * phi_top * std::erfc(-u / std::numbers::sqrt2), slope, -u * slope, (u * u - 1) * slope};
+  return {0.5 * phi_top * std::erfc(-u / std::numbers::sqrt2), slope, -u * slope,
+          (u * u - 1) * slope};
 }
 
 struct ResistingTerms {
@@ -46,12 +44,8 @@ struct ResistingTerms {
     if (std::abs(u) <= 0.5) return {};
     const double sign = u < 0 ? -1 : 1;
     const Jet p = psi(std::abs(u)), f = phi(sign * v);
-    return {-sign * p.value * f.value,
-            -p.first * f.value,
-            -p.value * f.first,
-            -sign * p.second * f.value,
-            -sign * p.first * f.first,
-            -sign * p.value * f.second};
+    return {-sign * p.value * f.value,  -p.first * f.value,        -p.value * f.first,
+            -sign * p.second * f.value, -sign * p.first * f.first, -sign * p.value * f.second};
   }
 };
 
@@ -104,15 +98,12 @@ ProblemNotes ResistingChain::notes() const {
 
 Fields ResistingChain::landscape_fields() {
   using namespace range;
-  return {
-      field("length", length, at_least(1), "T, links of the chain"),
-      field("smoothness", smoothness, positive, "M, the proved smoothness of F"),
-      field("hessian_lipschitz",
-            hessian_lipschitz,
-            positive,
-            "rho, the proved constant of F's Hessian"),
-      field(
-          "rotation", rotation, not_negative, "seed of the public orthogonal matrix; 0 for none")};
+  return {field("length", length, at_least(1), "T, links of the chain"),
+          field("smoothness", smoothness, positive, "M, the proved smoothness of F"),
+          field("hessian_lipschitz", hessian_lipschitz, positive,
+                "rho, the proved constant of F's Hessian"),
+          field("rotation", rotation, not_negative,
+                "seed of the public orthogonal matrix; 0 for none")};
 }
 
 Landscape ResistingChain::landscape(Index d) const {
@@ -128,8 +119,8 @@ Landscape ResistingChain::landscape(Index d) const {
   made.starts = {.standard = Vector::Zero(d), .random_spread = s, .far_radius = 10 * s};
   made.minimum = -a * phi_top * (1 + (T - 1) * std::numbers::e);
   if (length >= 2)
-    made.slice = first_two_coordinates(
-        "F over (x₁, x₂): a plateau that ends where x₁ passes s/2", Vector::Zero(d), -2 * s, 4 * s);
+    made.slice = first_two_coordinates("F over (x₁, x₂): a plateau that ends where x₁ passes s/2",
+                                       Vector::Zero(d), -2 * s, 4 * s);
   rotate_landscape(made, static_cast<std::uint64_t>(rotation));
   return made;
 }
@@ -141,19 +132,14 @@ Constants ResistingChain::landscape_constants(Index) const {
       "sizes, and beyond u = 20 every term has decayed.";
   Constants made;
   made.set(constant::lipschitz,
-           proved(a / s * slope * std::sqrt(static_cast<double>(length)),
-                  "everywhere",
-                  std::string(chain_slope_proof) + std::string(here),
-                  0.918));
-  made.set(
-      constant::smoothness,
-      proved(
-          smoothness, "everywhere", std::string(chain_curvature_proof) + std::string(here), 0.96));
-  made.set(constant::hessian_lipschitz,
-           proved(hessian_lipschitz,
-                  "everywhere",
-                  std::string(chain_third_proof) + std::string(here),
+           proved(a / s * slope * std::sqrt(static_cast<double>(length)), "everywhere",
+                  std::string(chain_slope_proof) + std::string(here), 0.918));
+  made.set(constant::smoothness,
+           proved(smoothness, "everywhere", std::string(chain_curvature_proof) + std::string(here),
                   0.96));
+  made.set(constant::hessian_lipschitz,
+           proved(hessian_lipschitz, "everywhere",
+                  std::string(chain_third_proof) + std::string(here), 0.96));
   return made;
 }
 

@@ -116,9 +116,7 @@ struct RippleLoss {
 /// Counts of the three values in a range are trinomial, independent over the coordinates.
 class SimulatedRipples final : public SimulatedSums {
  public:
-  SimulatedRipples(const RippleTables& tables,
-                   Matrix law,
-                   RecordSampling sampling,
+  SimulatedRipples(const RippleTables& tables, Matrix law, RecordSampling sampling,
                    const InstanceSpec& spec)
       : tables_(tables), law_(std::move(law)), sampling_(sampling), spec_(spec) {}
 
@@ -141,9 +139,7 @@ class SimulatedRipples final : public SimulatedSums {
     });
   }
 
-  ClipReport add(const Summand& s,
-                 const BatchView& batch,
-                 double limit,
+  ClipReport add(const Summand& s, const BatchView& batch, double limit,
                  VectorRef out) const override {
     check_minimisation(family_name, s.block);
     check_simulated_batch(family_name, sampling_, batch, spec_.records);
@@ -173,9 +169,8 @@ class SimulatedRipples final : public SimulatedSums {
         for (Index k = 0; k < 3; ++k)
           records[static_cast<std::size_t>(k)] = {static_cast<double>(k - 1),
                                                   static_cast<Index>(count(k, s.coordinate))};
-        return clamped_coordinate_sum(records, s.v, s.centre, limit, out, [&](double z) {
-          return tables_.term(s.v, s.centre, z);
-        });
+        return clamped_coordinate_sum(records, s.v, s.centre, limit, out,
+                                      [&](double z) { return tables_.term(s.v, s.centre, z); });
       }
       case Summand::Kind::hessian_product:
         break;
@@ -280,9 +275,7 @@ void RippleLocation::check_settings(Index) const {
   const double least_width = 1 + Ripple{amplitude, frequency}.period();
   if (!(half_width >= least_width))
     reject(
-        name(),
-        "half_width",
-        half_width,
+        name(), "half_width", half_width,
         fmt::format(">= {:.6g} = 1 + 2 pi/frequency, so that it holds the minimiser", least_width));
 }
 
@@ -306,19 +299,16 @@ Constants RippleLocation::constants(const PublicFacts& facts) const {
   Constants made;
   made.set(
       constant::lipschitz,
-      proved(1 + amplitude * frequency,
-             "everywhere",
+      proved(1 + amplitude * frequency, "everywhere",
              "‖∇f‖² = (1/d) Σ_j φ′(√d x_j − z_j)² and |φ′| = |t/√(1+t²) + Aω sin ωt| < 1 + Aω, "
              "approached far outside the box; inside, at the defaults, the maximum is 1.5422.",
              0.866));
   made.set(constant::smoothness,
-           proved(ripple.curvature_bound(),
-                  "everywhere",
+           proved(ripple.curvature_bound(), "everywhere",
                   "The Hessian is diagonal with entries φ″(√d x_j − z_j), φ″ = (1+t²)^{−3/2} + Aω² "
                   "cos ωt ∈ [−Aω², 1 + Aω²], the upper end at t = 0."));
   made.set(constant::hessian_lipschitz,
-           proved(root_d * ripple.third_bound(),
-                  "everywhere",
+           proved(root_d * ripple.third_bound(), "everywhere",
                   "A diagonal Hessian whose entries depend on their own coordinate alone moves by "
                   "the largest √d |φ‴| a unit. −φ‴ = s(t) + Aω³ sin ωt is odd, s = 3t(1+t²)^{−5/2} "
                   "≥ 0 for t ≥ 0, falling for t ≥ ½. Where it is negative at t ≥ 0, |φ‴| ≤ Aω³ "
@@ -332,8 +322,7 @@ Constants RippleLocation::constants(const PublicFacts& facts) const {
         {ripple.value(root_d * x - 1), ripple.value(root_d * x), ripple.value(root_d * x + 1)});
   made.set(
       constant::suboptimality,
-      proved(farthest / static_cast<double>(facts.dimension),
-             "initial point",
+      proved(farthest / static_cast<double>(facts.dimension), "initial point",
              "In every coordinate F(x₀) − min F is convex in the frequencies of the three values "
              "(linear less a minimum of linear functions), so it is largest where all records "
              "agree; then the minimum is 0, and what is left is max_k φ(√d x₀_j − k)."));
@@ -373,11 +362,9 @@ void RippleLocation::draw(const InstanceSpec& spec, Problem& problem) const {
     agreed.row(value).setOnes();
     problem.extreme_objectives.push_back(std::make_unique<RippleObjective>(ripple, agreed));
   }
-  problem.slice =
-      first_two_coordinates("F over (x₁, x₂), the others at the minimum: a ripple over a bowl",
-                            problem.landmarks.front().point,
-                            -problem.facts.domain.radius,
-                            problem.facts.domain.radius);
+  problem.slice = first_two_coordinates(
+      "F over (x₁, x₂), the others at the minimum: a ripple over a bowl",
+      problem.landmarks.front().point, -problem.facts.domain.radius, problem.facts.domain.radius);
 }
 
 }  // namespace dpsosp

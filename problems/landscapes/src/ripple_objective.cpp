@@ -47,8 +47,8 @@ double Ripple::third_bound() const {
         3 * (1 - 4 * t * t) * std::pow(q, -3.5) + wave * frequency * portable_cos(frequency * t)};
   };
   // s″ = 15 t (4t² − 3) (1 + t²)^{−9/2} and |4t² − 3| ≤ max(3, 4t²), so |s″| < 10.
-  return certified_maximum(
-      jet, 0, 0.5 + period(), 10 + wave * frequency * frequency, 1e-11 * (1 + wave));
+  return certified_maximum(jet, 0, 0.5 + period(), 10 + wave * frequency * frequency,
+                           1e-11 * (1 + wave));
 }
 
 RippleMixture::RippleMixture(const Ripple& ripple, const Eigen::Vector3d& weights)
@@ -93,9 +93,7 @@ double RippleMixture::minimiser() const {
                            [&](double u) {
                              return ScalarJet{value(u), slope(u)};
                            },
-                           -reach,
-                           reach,
-                           ripple_.curvature_bound())
+                           -reach, reach, ripple_.curvature_bound())
                            .point;
   for (int k = 0; k < 17; ++k) {
     const double r = std::ldexp(1e-7, k);

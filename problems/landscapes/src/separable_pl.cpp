@@ -91,41 +91,34 @@ Landscape SeparablePl::landscape(Index d) const {
       {"origin", Landmark::Kind::minimiser, Landmark::Of::population, Vector::Zero(d)}};
   made.slice =
       first_two_coordinates("F over (x₁, x₂): one minimum, and plateaus that are not convex",
-                            Vector::Zero(d),
-                            -half_width / root_d,
-                            half_width / root_d);
+                            Vector::Zero(d), -half_width / root_d, half_width / root_d);
   return made;
 }
 
 Constants SeparablePl::landscape_constants(Index d) const {
   Constants made;
   made.set(constant::lipschitz,
-           proved(largest_slope(half_width),
-                  "the domain",
+           proved(largest_slope(half_width), "the domain",
                   "‖∇F‖² = (1/d) Σ_j κ′(√d x_j)², κ′ = 2t + 3 sin 2t, and max |κ′| on |t| ≤ U is "
                   "at U or at the last t ≤ U with cos 2t = −1/3 and sin 2t > 0: it gains 2π a "
                   "period there, and its minima in t > 0 are positive, from 1.544 on."));
-  made.set(
-      constant::smoothness,
-      proved(
-          8.0, "everywhere", "The Hessian is diagonal with entries κ″ = 2 + 6 cos 2t ∈ [−4, 8]."));
+  made.set(constant::smoothness,
+           proved(8.0, "everywhere",
+                  "The Hessian is diagonal with entries κ″ = 2 + 6 cos 2t ∈ [−4, 8]."));
   made.set(constant::hessian_lipschitz,
-           proved(12 * std::sqrt(static_cast<double>(d)),
-                  "everywhere",
+           proved(12 * std::sqrt(static_cast<double>(d)), "everywhere",
                   "A diagonal Hessian whose entries depend on their own coordinate alone moves by "
                   "the largest √d |κ‴| a unit, κ‴ = −12 sin 2t."));
   if (centred(sampling))
     made.set(constant::pl,
-             proved(pl_centred,
-                    "everywhere",
+             proved(pl_centred, "everywhere",
                     "‖∇F‖² and F are (1/d) Σ_j of κ′² and κ, so κ′² ≥ 2μκ is enough. For |t| ≤ "
                     "0.8, κ′ ≥ |t| min κ″ ≥ 1.82 |t| and κ ≤ 4t²; for |t| ≥ 3, κ′ ≥ 2|t| − 3 and κ "
                     "≤ t² + 3; between, interval arithmetic (a test repeats it). The minimum is "
                     "0.175531, at t = 2.2017."));
   else if (tilt <= certified_tilt)
     made.set(constant::pl,
-             proved(pl_tilted,
-                    "everywhere",
+             proved(pl_tilted, "everywhere",
                     "A coordinate is κ(t) + ct with |c| ≤ ½, its minimiser s has c = −κ′(s), |s| ≤ "
                     "0.06263; (κ′(t) − κ′(s))² ≥ 2μ(κ(t) − κ(s) − κ′(s)(t − s)) is enough. For |t| "
                     "≤ 0.85, κ″ ≥ 1.22 between s and t and κ″ ≤ 8; for |t| ≥ 4, |κ′(t) − κ′(s)| ≥ "

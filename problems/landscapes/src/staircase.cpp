@@ -21,16 +21,12 @@ struct StaircaseCurves {
   Jet gate(double u) const {
     const Jet S = smoother_step(std::abs(u) / step);
     const double sign = u < 0 ? -1 : 1;
-    return {S.value,
-            sign * S.first / step,
-            S.second / (step * step),
+    return {S.value, sign * S.first / step, S.second / (step * step),
             sign * S.third / (step * step * step)};
   }
   Jet pull(double u) const {
     const double t = u / width, bell = std::exp(-t * t);
-    return {-0.5 * width * width * std::expm1(-t * t),
-            u * bell,
-            (1 - 2 * t * t) * bell,
+    return {-0.5 * width * width * std::expm1(-t * t), u * bell, (1 - 2 * t * t) * bell,
             t * (4 * t * t - 6) * bell / width};
   }
 };
@@ -65,17 +61,13 @@ ProblemNotes Staircase::notes() const {
 
 Fields Staircase::landscape_fields() {
   using namespace range;
-  return {field("saddles",
-                saddles,
-                at_least(1),
+  return {field("saddles", saddles, at_least(1),
                 "K, strict saddles that a descent from the start visits"),
           // less, and 1 + gamma loses its digits
           field("gamma", gamma, at_least(1e-9), "the saddles' curvature is -gamma"),
           field("step", step, positive, "s, distance between consecutive saddles"),
           // the minima are inside, and the grid of the bounds stays fine
-          field("half_width",
-                half_width,
-                between(1, 100),
+          field("half_width", half_width, between(1, 100),
                 "of the box on which the constants hold, in steps")};
 }
 
@@ -102,18 +94,14 @@ Landscape Staircase::landscape(Index d) const {
   for (Index i = 0; i < saddles; ++i) {
     if (i == 0 || i == saddles / 2 || i + 1 == saddles)
       made.landmarks.push_back({fmt::format("saddle {} of the descent", i + 1),
-                                Landmark::Kind::strict_saddle,
-                                Landmark::Of::population,
-                                reached});
+                                Landmark::Kind::strict_saddle, Landmark::Of::population, reached});
     reached[i] = step;
   }
   made.landmarks.push_back(
       {"end of the descent", Landmark::Kind::minimiser, Landmark::Of::population, reached});
   if (saddles >= 2)
     made.slice = first_two_coordinates("F over (x₁, x₂): x₂ has its wells only where x₁ is near ±s",
-                                       Vector::Zero(d),
-                                       -1.6 * step,
-                                       1.6 * step);
+                                       Vector::Zero(d), -1.6 * step, 1.6 * step);
   return made;
 }
 

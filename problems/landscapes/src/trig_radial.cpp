@@ -54,9 +54,7 @@ double largest_trig_slope(double radius) {
       [](double r) {
         return ScalarJet{slope(r), curvature(r)};
       },
-      0,
-      radius,
-      6 * radius + 4 * radius * radius * radius);
+      0, radius, 6 * radius + 4 * radius * radius * radius);
 }
 
 double largest_curvature(double radius) {
@@ -65,9 +63,7 @@ double largest_curvature(double radius) {
         [&](double r) {
           return ScalarJet{sign * curvature(r), sign * third(r)};
         },
-        0,
-        radius,
-        fourth_bound(radius));
+        0, radius, fourth_bound(radius));
   };
   return std::max({2.0, part(1), part(-1)});
 }
@@ -83,9 +79,7 @@ double largest_third(double radius) {
                            sign * (-6 * portable_sin(s) - 24 * s * portable_cos(s) +
                                    8 * s * s * portable_sin(s))};
         },
-        0,
-        radius,
-        60 * radius + 80 * std::pow(radius, 3) + 16 * std::pow(radius, 5),
+        0, radius, 60 * radius + 80 * std::pow(radius, 3) + 16 * std::pow(radius, 5),
         1e-11 * (1 + std::pow(radius, 3)));
   };
   const bool interior = radius * radius > 0.5 * std::numbers::pi;
@@ -98,9 +92,7 @@ CertifiedMinimum least_value(double m, double radius) {
       [&](double r) {
         return ScalarJet{height(r) - m * r, slope(r) - m};
       },
-      0,
-      radius,
-      2 + 2 * radius * radius);
+      0, radius, 2 + 2 * radius * radius);
 }
 
 /// Stationary points lie on the line of z̄, where g′ = m: the least one, and one where g″ < 0.
@@ -114,8 +106,7 @@ std::vector<Landmark> empirical_landmarks(const Vector& mean, double radius) {
   const double margin = 1e-4;
   if (rough > margin && rough < radius - margin && excess(rough - margin) < 0 &&
       excess(rough + margin) > 0)
-    made.push_back({"minimum on the line of the records' mean",
-                    Landmark::Kind::minimiser,
+    made.push_back({"minimum on the line of the records' mean", Landmark::Kind::minimiser,
                     Landmark::Of::empirical,
                     bisected_zero(excess, rough - margin, rough + margin) * along});
   constexpr int steps = 1024;
@@ -123,8 +114,7 @@ std::vector<Landmark> empirical_landmarks(const Vector& mean, double radius) {
     const double left = radius * (k - 1) / steps, right = radius * k / steps;
     if (!(excess(left) > 0 && excess(right) < 0)) continue;
     made.push_back({"where the slope along that line falls through zero",
-                    Landmark::Kind::strict_saddle,
-                    Landmark::Of::empirical,
+                    Landmark::Kind::strict_saddle, Landmark::Of::empirical,
                     bisected_zero(excess, left, right) * along});
     break;
   }
@@ -204,20 +194,17 @@ void TrigRadial::settle(const Stream& random, PublicFacts& facts) const {
 Constants TrigRadial::constants(const PublicFacts& facts) const {
   Constants made;
   made.set(constant::lipschitz,
-           proved(largest_trig_slope(radius) + 1,
-                  "the domain",
+           proved(largest_trig_slope(radius) + 1, "the domain",
                   "‖∇f‖ ≤ max_{r ≤ R} r(1 + cos r²) + ‖z‖, by branch and bound, attained by a unit "
                   "z along x."));
   made.set(constant::smoothness,
-           proved(largest_curvature(radius),
-                  "the domain",
+           proved(largest_curvature(radius), "the domain",
                   "With s = ‖x‖² the Hessian has the eigenvalues 1 + cos s ∈ [0, 2] and 1 + cos s "
                   "− 2s sin s, whose largest size on s ≤ R² is found by branch and bound; at R = 2 "
                   "it is at s = 4."));
   made.set(
       constant::hessian_lipschitz,
-      proved(largest_third(radius),
-             "the domain",
+      proved(largest_third(radius), "the domain",
              "A symmetric third derivative T has its norm at max_{‖v‖=1} |T[v,v,v]| = |6τ sin s + "
              "4τ³ cos s|, τ = ⟨x, v⟩ ∈ [0, ‖x‖]. Inside, a stationary τ has τ² = −tan(s)/2, which "
              "needs s > π/2, and the value 4τ |sin s| ≤ 4R; at the end τ = r it is |g‴(r)|, g(r) = "
@@ -225,8 +212,7 @@ Constants TrigRadial::constants(const PublicFacts& facts) const {
   const double r0 = facts.initial_point.norm();
   made.set(
       constant::suboptimality,
-      proved(height(r0) + r0 - least_value(1, radius).lower,
-             "initial point",
+      proved(height(r0) + r0 - least_value(1, radius).lower, "initial point",
              "F(x₀) − min over the domain is convex in z̄ (linear less a minimum of linear "
              "functions), so largest at ‖z̄‖ = 1; there F(x₀) ≤ g(‖x₀‖) + ‖x₀‖ and the minimum is "
              "min_{r ≤ R} g(r) − r, by branch and bound. Attained where every record is x₀/‖x₀‖."));

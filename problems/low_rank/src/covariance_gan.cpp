@@ -130,9 +130,7 @@ Fields CovarianceGan::fields() {
       field("condition", condition, at_least(1), "sigma_1 over the smallest one above the floor"),
       field("floor", floor, not_negative, "the other eigenvalues of S*"),
       field("strong_concavity", strong_concavity, positive, "mu"),
-      field("domain_factor",
-            domain_factor,
-            at_least(1),
+      field("domain_factor", domain_factor, at_least(1),
             "radius of the domain over that of the minimisers"),
       field("initial_spread", initial_spread, not_negative, "standard deviation of U0"),
       design_field(design)};
@@ -145,8 +143,8 @@ Index CovarianceGan::dimension(const InstanceSpec& spec) const {
   if (!(floor <= planted_norm / condition))
     reject(name(), "floor", floor, "in [0, planted_norm / condition]");
   const Index d = rows * rank;
-  return check_fixed_dimension(
-      name(), spec, d, fmt::format("rows rank = {}; set problem.rows and problem.rank", d));
+  return check_fixed_dimension(name(), spec, d,
+                               fmt::format("rows rank = {}; set problem.rows and problem.rank", d));
 }
 
 void CovarianceGan::settle(const Stream& random, PublicFacts& facts) const {
@@ -157,8 +155,7 @@ void CovarianceGan::settle(const Stream& random, PublicFacts& facts) const {
                  {.spread = initial_spread,
                   .random_spread = std::sqrt(planted_norm / static_cast<double>(rows)),
                   .far_radius = radius},
-                 random,
-                 facts);
+                 random, facts);
 }
 
 Constants CovarianceGan::constants(const PublicFacts& facts) const {
@@ -185,18 +182,14 @@ Constants CovarianceGan::constants(const PublicFacts& facts) const {
   c.set(constant::strong_concavity, proved(mu, "everywhere", "∇²_yy f = −μI."));
   const double dual = std::max(radius_squared, longest) / mu;  // ‖Y‖₂ at the maximisers
   c.set(constant::joint_smoothness,
-        {dual + mu / 2 + hypotenuse(dual - mu / 2, 2 * radius),
-         Origin::estimated,
+        {dual + mu / 2 + hypotenuse(dual - mu / 2, 2 * radius), Origin::estimated,
          region + "; ‖Y‖₂ ≤ max(R², Z²)/μ, the maximisers' range"});
-  c.set(constant::lipschitz,
-        {2 * dual * radius,
-         Origin::estimated,
-         region + "; Y the maximiser of a data set of equal records"});
+  c.set(constant::lipschitz, {2 * dual * radius, Origin::estimated,
+                              region + "; Y the maximiser of a data set of equal records"});
   const ConstMatrixMap U0(facts.initial_point.data(), rows, rank);
   const double planted = spectrum_of(*this).head(std::min(rank, rows)).squaredNorm();
   c.set(constant::suboptimality,
-        {((U0.transpose() * U0).squaredNorm() + planted) / (2 * mu),
-         Origin::estimated,
+        {((U0.transpose() * U0).squaredNorm() + planted) / (2 * mu), Origin::estimated,
          "initial point, of the population (‖S* − UUᵀ‖_F² ≤ ‖S*‖_F² + ‖UUᵀ‖_F²)"});
   return c;
 }
@@ -223,16 +216,14 @@ void CovarianceGan::draw(const InstanceSpec& spec, Problem& problem) const {
         extreme_samples(rows, std::sqrt(sample_squared(*this))), rank, strong_concavity);
 }
 
-std::unique_ptr<const AnyRecords> covariance_gan_records(Matrix samples,
-                                                         Index rank,
+std::unique_ptr<const AnyRecords> covariance_gan_records(Matrix samples, Index rank,
                                                          double strong_concavity) {
   const CovarianceGanLoss::Facts facts{samples.rows(), rank, strong_concavity};
   const Vector labels = Vector::Zero(samples.cols());
   return admit<CovarianceGanLoss>(facts, RecordTable({std::move(samples), labels}));
 }
 
-std::unique_ptr<const Objective> covariance_gan_value(Matrix covariance,
-                                                      Index rank,
+std::unique_ptr<const Objective> covariance_gan_value(Matrix covariance, Index rank,
                                                       double strong_concavity) {
   return symmetric_objective(std::move(covariance), rank, 2 / strong_concavity, 0.0);
 }

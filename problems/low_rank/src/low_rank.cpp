@@ -104,8 +104,8 @@ Index numerical_rank(const Vector& descending) {
 /// The picture of values σ_1 ≥ … with factor columns `column(k)`, so that Σ_{k<j} column(k) e_kᵀ is
 /// the truncation at j. `place(k, c)` is column(k) as column c of the variable, stacked.
 template <class Place>
-LowRankPicture picture(
-    Index values, Index rank, Index dimension, Landmark::Of of, const Place& place) {
+LowRankPicture picture(Index values, Index rank, Index dimension, Landmark::Of of,
+                       const Place& place) {
   LowRankPicture made;
   const Index used = std::min(values, rank);
   const auto truncation = [&](Index j) {
@@ -114,16 +114,12 @@ LowRankPicture picture(
     return x;
   };
   made.landmarks.push_back({used == values ? "balanced factors" : "best truncation at the rank",
-                            Landmark::Kind::minimiser,
-                            of,
-                            truncation(used)});
+                            Landmark::Kind::minimiser, of, truncation(used)});
   if (used == 0) return made;  // nothing planted: the origin
   made.landmarks.push_back({"origin", Landmark::Kind::strict_saddle, of, Vector::Zero(dimension)});
   if (used >= 2)
     made.landmarks.push_back({"truncation at rank " + std::to_string(used - 1),
-                              Landmark::Kind::strict_saddle,
-                              of,
-                              truncation(used - 1)});
+                              Landmark::Kind::strict_saddle, of, truncation(used - 1)});
   if (rank >= 2)
     made.slice = Slice{used >= 2 ? "F over multiples of the first two factors: the origin is a "
                                    "saddle, (±1, ±1) are the lowest points of the plane"
@@ -143,21 +139,15 @@ LowRankPicture picture(
 
 }  // namespace
 
-void check_planted_rank(std::string_view problem,
-                        Index planted_rank,
-                        Index most,
+void check_planted_rank(std::string_view problem, Index planted_rank, Index most,
                         std::string_view most_in_words) {
   if (planted_rank > most)
-    reject(problem,
-           "planted_rank",
-           static_cast<double>(planted_rank),
+    reject(problem, "planted_rank", static_cast<double>(planted_rank),
            fmt::format("in [1, {}]", most_in_words));
 }
 
-Vector start_around_origin(const StartOption& start,
-                           const PublicFacts& facts,
-                           const StartScales& scales,
-                           const Stream& random) {
+Vector start_around_origin(const StartOption& start, const PublicFacts& facts,
+                           const StartScales& scales, const Stream& random) {
   Starts starts{.standard = Vector(facts.dimension),
                 .saddle = Vector::Zero(facts.dimension),
                 .random_spread = scales.random_spread,
@@ -166,9 +156,7 @@ Vector start_around_origin(const StartOption& start,
   return start.pick(facts, starts, random);
 }
 
-void settle_in_ball(const StartOption& start,
-                    const StartScales& scales,
-                    const Stream& random,
+void settle_in_ball(const StartOption& start, const StartScales& scales, const Stream& random,
                     PublicFacts& facts) {
   facts.domain = Domain::ball(scales.far_radius);
   facts.initial_point = start_around_origin(start, facts, scales, random);
@@ -192,9 +180,7 @@ std::unique_ptr<const Objective> factored_objective(FactoredForm form) {
   return std::make_unique<FactoredObjective>(std::move(form));
 }
 
-std::unique_ptr<const Objective> symmetric_objective(Matrix target,
-                                                     Index rank,
-                                                     double weight,
+std::unique_ptr<const Objective> symmetric_objective(Matrix target, Index rank, double weight,
                                                      double offset) {
   return std::make_unique<SymmetricObjective>(std::move(target), rank, weight, offset);
 }
@@ -243,13 +229,13 @@ LowRankPicture factored_picture(const Matrix& target, Index rank, Landmark::Of o
   const ThinSvd svd = thin_svd(target);
   const Vector& values = svd.values;
   const Index p = target.rows(), q = target.cols();
-  return picture(
-      numerical_rank(values), rank, (p + q) * rank, of, [&](Index k, Index column) -> Vector {
-        Vector x = Vector::Zero((p + q) * rank);
-        x.segment(column * p, p) = std::sqrt(values[k]) * svd.u.col(k);
-        x.segment(rank * p + column * q, q) = std::sqrt(values[k]) * svd.v.col(k);
-        return x;
-      });
+  return picture(numerical_rank(values), rank, (p + q) * rank, of,
+                 [&](Index k, Index column) -> Vector {
+                   Vector x = Vector::Zero((p + q) * rank);
+                   x.segment(column * p, p) = std::sqrt(values[k]) * svd.u.col(k);
+                   x.segment(rank * p + column * q, q) = std::sqrt(values[k]) * svd.v.col(k);
+                   return x;
+                 });
 }
 
 LowRankPicture symmetric_picture(const Matrix& target, Index rank, Landmark::Of of) {

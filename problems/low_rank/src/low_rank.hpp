@@ -14,22 +14,16 @@
 namespace dpsosp {
 
 /// Refuses a planted rank above `most`.
-void check_planted_rank(std::string_view problem,
-                        Index planted_rank,
-                        Index most,
+void check_planted_rank(std::string_view problem, Index planted_rank, Index most,
                         std::string_view most_in_words);
 /// x₀ with N(0, spread²) entries as in the sources, or around the origin, which is the saddle.
 struct StartScales {
   double spread, random_spread, far_radius;
 };
-Vector start_around_origin(const StartOption& start,
-                           const PublicFacts& facts,
-                           const StartScales& scales,
-                           const Stream& random);
+Vector start_around_origin(const StartOption& start, const PublicFacts& facts,
+                           const StartScales& scales, const Stream& random);
 /// The domain ‖x‖ ≤ far_radius, and such a start.
-void settle_in_ball(const StartOption& start,
-                    const StartScales& scales,
-                    const Stream& random,
+void settle_in_ball(const StartOption& start, const StartScales& scales, const Stream& random,
                     PublicFacts& facts);
 
 /// Σ = (largest, …, largest/condition), a geometric sequence of `count` values.
@@ -49,9 +43,7 @@ struct FactoredForm {
 std::unique_ptr<const Objective> factored_objective(FactoredForm form);
 
 /// x = vec U, U ∈ R^{p×r}: (weight/4)‖UUᵀ − Y‖_F² + offset for a symmetric Y.
-std::unique_ptr<const Objective> symmetric_objective(Matrix target,
-                                                     Index rank,
-                                                     double weight,
+std::unique_ptr<const Objective> symmetric_objective(Matrix target, Index rank, double weight,
                                                      double offset);
 
 /// The balancing term h(U, V) = ¼‖UᵀU − VᵀV‖_F² at x = (vec U, vec V), times `weight`.

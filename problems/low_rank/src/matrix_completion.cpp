@@ -65,12 +65,12 @@ Fields MatrixCompletion::fields() {
       field("rank", rank, at_least(1), "r, columns of U and V"),
       field("planted_rank", planted_rank, at_least(1), "r*, rank of X*"),
       field("planted_norm", planted_norm, positive, "sigma_1 of X*"),
-      field(
-          "condition", condition, at_least(1), "sigma_1 over the smallest positive singular value"),
+      field("condition", condition, at_least(1),
+            "sigma_1 over the smallest positive singular value"),
       field("label_noise", label_noise, not_negative, "s; a value is off by s either way"),
       field("balance", balance, not_negative, "lambda, weight of the balancing term"),
-      field(
-          "domain_factor", domain_factor, at_least(1), "radius of the domain over ||(U*, V*)||_F"),
+      field("domain_factor", domain_factor, at_least(1),
+            "radius of the domain over ||(U*, V*)||_F"),
       field("initial_spread", initial_spread, not_negative, "standard deviation of U0 and V0"),
       record_scale_field(record_scale)};
   fields.push_back(sampling_field(
@@ -83,9 +83,7 @@ Index MatrixCompletion::dimension(const InstanceSpec& spec) const {
   check_planted_rank(name(), planted_rank, std::min(rows, cols), "min(rows, cols)");
   const Index d = shape_of(*this).dimension();
   return check_fixed_dimension(
-      name(),
-      spec,
-      d,
+      name(), spec, d,
       fmt::format("(rows + cols) rank = {}; set problem.rows, problem.cols, problem.rank", d));
 }
 
@@ -98,8 +96,7 @@ void MatrixCompletion::settle(const Stream& random, PublicFacts& facts) const {
       {.spread = initial_spread,
        .random_spread = std::sqrt(planted_norm / static_cast<double>(std::max(rows, cols))),
        .far_radius = radius},
-      random,
-      facts);
+      random, facts);
 }
 
 Constants MatrixCompletion::constants(const PublicFacts& facts) const {
@@ -109,22 +106,19 @@ Constants MatrixCompletion::constants(const PublicFacts& facts) const {
   const std::string region = "the domain; any cell, |v| ≤ v_max";
   Constants c;
   c.set(constant::lipschitz,
-        proved(s.weight * (squared / 2 + value) * radius + s.balance * squared * radius,
-               region,
+        proved(s.weight * (squared / 2 + value) * radius + s.balance * squared * radius, region,
                "The data part w(t − v)(v_b, u_a) with t = u_aᵀv_b has |t| ≤ (‖u_a‖² + ‖v_b‖²)/2 ≤ "
                "R²/2, |v| ≤ v_max = σ_1 + s and ‖(v_b, u_a)‖ ≤ R, all attained at u_a = v_b. With "
                "D = UᵀU − VᵀV the rest is λ(UD, −VD), ‖D‖₂ ≤ R², so at most λR³.",
                0.98));
   c.set(constant::smoothness,
-        proved(s.weight * (1.5 * squared + value) + 3 * s.balance * squared,
-               region,
+        proved(s.weight * (1.5 * squared + value) + 3 * s.balance * squared, region,
                "The data part has w(gᵀZ)² + 2w(t − v) z_aᵀz_b with ‖g‖ ≤ R and 2|z_aᵀz_b| ≤ 1: at "
                "most w(R² + R²/2 + v_max), attained at u_a = v_b and Z = g. The rest is "
                "(λ/2)‖δD‖_F² + λ⟨D, Z_UᵀZ_U − Z_VᵀZ_V⟩ with ‖δD‖_F ≤ 2R, so at most 3λR².",
                0.98));
   c.set(constant::hessian_lipschitz,
-        proved(3 * s.weight * radius + 6 * s.balance * radius,
-               region,
+        proved(3 * s.weight * radius + 6 * s.balance * radius, region,
                "Third derivatives: w(t[Y] t[Z, Z] + 2 t[Z] t[Z, Y]) ≤ 3wR, as |t[Z]| ≤ R and |t[Z, "
                "Y]| ≤ 1, attained at u_a = v_b; and (λ/2)(⟨D[Z, Z], D[Y]⟩ + 2⟨D[Z, Y], D[Z]⟩) ≤ "
                "6λR, as ‖D[Z]‖_F ≤ 2R and ‖D[Z, Y]‖_F ≤ 2.",
@@ -134,8 +128,7 @@ Constants MatrixCompletion::constants(const PublicFacts& facts) const {
   const double planted = geometric_spectrum(planted_rank, planted_norm, condition).norm();
   c.set(constant::suboptimality,
         {0.5 * unit_of(*this) * std::pow(at_start + planted, 2) + s.balance_term().value(x0),
-         Origin::estimated,
-         "initial point, of the population (‖UVᵀ − X*‖_F ≤ ‖UVᵀ‖_F + ‖X*‖_F)"});
+         Origin::estimated, "initial point, of the population (‖UVᵀ − X*‖_F ≤ ‖UVᵀ‖_F + ‖X*‖_F)"});
   return c;
 }
 

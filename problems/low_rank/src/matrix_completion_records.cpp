@@ -30,8 +30,8 @@ struct Cells {
 };
 
 /// x += c g at the cell.
-void add_slope(
-    const CompletionShape& s, const Cells& at, Index a, Index b, double c, VectorRef out) {
+void add_slope(const CompletionShape& s, const Cells& at, Index a, Index b, double c,
+               VectorRef out) {
   Eigen::Map<Matrix>(out.data(), s.p, s.r).row(a) += c * at.V.row(b);
   Eigen::Map<Matrix>(out.data() + s.p * s.r, s.q, s.r).row(b) += c * at.U.row(a);
 }
@@ -46,13 +46,8 @@ Vector common_gradient(const CompletionShape& s, const Point& point, const Point
   return common - before;
 }
 
-double loss_difference(const CompletionShape& s,
-                       const Cells& to,
-                       const Cells& from,
-                       double common,
-                       Index a,
-                       Index b,
-                       double value) {
+double loss_difference(const CompletionShape& s, const Cells& to, const Cells& from, double common,
+                       Index a, Index b, double value) {
   const double t = to.entry(a, b), before = from.entry(a, b);
   return 0.5 * s.weight * (t - before) * (t + before - 2 * value) + common;
 }
@@ -62,8 +57,8 @@ double curvature_bound(const CompletionShape& s, const Cells& at, Index a, Index
   return s.weight * (at.squared_slope(a, b) + std::abs(at.entry(a, b) - value));
 }
 /// Its difference: ggᵀ − g′g′ᵀ has norm at most ‖g − g′‖‖g + g′‖.
-double curvature_change_bound(
-    const CompletionShape& s, const Cells& to, const Cells& from, Index a, Index b) {
+double curvature_change_bound(const CompletionShape& s, const Cells& to, const Cells& from, Index a,
+                              Index b) {
   const double less = std::sqrt((to.U.row(a) - from.U.row(a)).squaredNorm() +
                                 (to.V.row(b) - from.V.row(b)).squaredNorm());
   const double more = std::sqrt((to.U.row(a) + from.U.row(a)).squaredNorm() +
@@ -140,8 +135,8 @@ struct CompletionLoss {
     };
     return {index(z.column[0], s.p), index(z.column[1], s.q)};
   }
-  static void add_data_gradient(
-      const CompletionShape& s, const Vector& x, const DenseRecord& z, double sign, VectorRef v) {
+  static void add_data_gradient(const CompletionShape& s, const Vector& x, const DenseRecord& z,
+                                double sign, VectorRef v) {
     const Cells at(s, x);
     const auto [a, b] = cell(s, z);
     const double c = sign * s.weight * (at.entry(a, b) - z.label);
@@ -153,11 +148,8 @@ struct CompletionLoss {
 /// many records, and the sum of their signs.
 class SimulatedEntries final : public SimulatedSums {
  public:
-  SimulatedEntries(const CompletionShape& shape,
-                   Matrix planted,
-                   double noise,
-                   RecordSampling sampling,
-                   const InstanceSpec& spec)
+  SimulatedEntries(const CompletionShape& shape, Matrix planted, double noise,
+                   RecordSampling sampling, const InstanceSpec& spec)
       : shape_(shape),
         planted_(std::move(planted)),
         noise_(noise),
@@ -171,8 +163,8 @@ class SimulatedEntries final : public SimulatedSums {
   std::unique_ptr<const Objective> total_loss(Index begin, Index size, double scale) const {
     const CompletionShape& s = shape_;
     Stream stream = range_stream(spec_.data_seed, begin, size);
-    FactoredForm form{
-        planted_, Matrix(s.p, s.q), s.r, scale * s.balance * static_cast<double>(size), 0.0};
+    FactoredForm form{planted_, Matrix(s.p, s.q), s.r,
+                      scale * s.balance * static_cast<double>(size), 0.0};
     Index left = size;
     for (Index cell = 0; cell < s.p * s.q; ++cell) {
       const Index count = stream.binomial(left, 1.0 / static_cast<double>(s.p * s.q - cell));
@@ -188,9 +180,7 @@ class SimulatedEntries final : public SimulatedSums {
     return factored_objective(std::move(form));
   }
 
-  ClipReport add(const Summand& s,
-                 const BatchView& batch,
-                 double limit,
+  ClipReport add(const Summand& s, const BatchView& batch, double limit,
                  VectorRef out) const override {
     check_minimisation(problem_name, s.block);
     check_simulated_batch(problem_name, sampling_, batch, spec_.records);
@@ -282,11 +272,8 @@ class SimulatedEntries final : public SimulatedSums {
 
 }  // namespace
 
-SimulatedCompletion simulated_completion(const CompletionShape& shape,
-                                         Matrix planted,
-                                         double noise,
-                                         RecordSampling sampling,
-                                         const InstanceSpec& spec) {
+SimulatedCompletion simulated_completion(const CompletionShape& shape, Matrix planted, double noise,
+                                         RecordSampling sampling, const InstanceSpec& spec) {
   auto sums = std::make_unique<SimulatedEntries>(shape, std::move(planted), noise, sampling, spec);
   std::unique_ptr<const Objective> empirical;
   if (sampling == RecordSampling::whole)
@@ -307,11 +294,8 @@ std::unique_ptr<const AnyRecords> completion_records(CompletionData data) {
 
 std::unique_ptr<const Objective> completion_objective(const CompletionData& data) {
   const double share = data.weight / static_cast<double>(data.values.size());
-  FactoredForm form{Matrix::Zero(data.rows, data.cols),
-                    Matrix::Zero(data.rows, data.cols),
-                    data.rank,
-                    data.balance,
-                    0.0};
+  FactoredForm form{Matrix::Zero(data.rows, data.cols), Matrix::Zero(data.rows, data.cols),
+                    data.rank, data.balance, 0.0};
   auto means = form.target.reshaped();
   auto counts = form.weights.reshaped();
   const auto cell = [&](Index i) { return data.cells[static_cast<std::size_t>(i)]; };

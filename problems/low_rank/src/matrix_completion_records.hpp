@@ -24,10 +24,7 @@ struct SimulatedCompletion {
   std::unique_ptr<const SimulatedSums> sums;
   std::unique_ptr<const Objective> empirical;
 };
-SimulatedCompletion simulated_completion(const CompletionShape& shape,
-                                         Matrix planted,
-                                         double noise,
-                                         RecordSampling sampling,
-                                         const InstanceSpec& spec);
+SimulatedCompletion simulated_completion(const CompletionShape& shape, Matrix planted, double noise,
+                                         RecordSampling sampling, const InstanceSpec& spec);
 
 }  // namespace dpsosp

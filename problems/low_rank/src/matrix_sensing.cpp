@@ -34,9 +34,7 @@ struct Factors {
 };
 
 /// out += (G V, Gᵀ U), the gradient of x ↦ ⟨G, UVᵀ⟩.
-void add_factor_gradient(const MatrixSensingData& m,
-                         const Matrix& G,
-                         const Factors& at,
+void add_factor_gradient(const MatrixSensingData& m, const Matrix& G, const Factors& at,
                          VectorRef out) {
   MatrixMap out_U(out.data(), m.rows, m.rank);
   MatrixMap out_V(out.data() + m.rows * m.rank, m.cols, m.rank);
@@ -68,8 +66,7 @@ class MatrixSensingValue final : public Objective {
     for (Index i = 0; i < records_; i += few) {
       const Index here = std::min(few, records_ - i);
       add_outer_products(Rows(&rows[static_cast<std::size_t>(i)], static_cast<std::size_t>(here)),
-                         weights.head(here),
-                         sum);
+                         weights.head(here), sum);
     }
     // columns a power of two apart would share a few sets of the cache
     second_moment_ = Matrix::Zero(entries % 64 == 0 ? entries + 8 : entries, entries);
@@ -257,9 +254,7 @@ Fields MatrixSensing::fields() {
       field("cols", cols, at_least(1), "q"),
       field("rank", rank, at_least(1), "r"),
       field("planted_scale", planted_scale, "rescaling of X* = U* V*'"),
-      field("planted_norm",
-            planted_norm,
-            positive,
+      field("planted_norm", planted_norm, positive,
             "norm of X* under the scales frobenius and spectral"),
       field("label_noise", label_noise, not_negative, "standard deviation of the labels' noise"),
       field("initial_spread", initial_spread, not_negative, "standard deviation of U0 and V0"),
@@ -271,9 +266,7 @@ Fields MatrixSensing::fields() {
 Index MatrixSensing::dimension(const InstanceSpec& spec) const {
   const Index d = (rows + cols) * rank;
   return check_fixed_dimension(
-      name(),
-      spec,
-      d,
+      name(), spec, d,
       fmt::format("(rows + cols) rank = {}; set problem.rows, problem.cols, problem.rank", d));
 }
 
@@ -344,9 +337,7 @@ void MatrixSensing::draw(const InstanceSpec& spec, Problem& problem) const {
   add_picture(factored_picture(planted, rank, Landmark::Of::population), problem);
   // the Hessian at 0 has the blocks −(1/n) Σ b_i A_i off its diagonal and zero on it
   if ((data->features * data->labels).norm() > 0)
-    problem.landmarks.push_back({"origin",
-                                 Landmark::Kind::strict_saddle,
-                                 Landmark::Of::empirical,
+    problem.landmarks.push_back({"origin", Landmark::Kind::strict_saddle, Landmark::Of::empirical,
                                  Vector::Zero(problem.facts.dimension)});
   problem.records = matrix_sensing_records(std::move(data));
 }

@@ -45,9 +45,7 @@ struct MatrixSensingLoss {
            (at.difference ? dimension(at.facts) : 0);
   }
 
-  static DenseGradient gradient(const Gradients& at,
-                                const DenseRecord& z,
-                                double* scratch,
+  static DenseGradient gradient(const Gradients& at, const DenseRecord& z, double* scratch,
                                 VectorRef v) {
     if (at.difference) return change(at, z, scratch, v);
     at.factors.apply(z.column.data(), scratch, v);
@@ -57,9 +55,7 @@ struct MatrixSensingLoss {
   }
 
   /// (A_i V, A_iᵀ U) is linear in (U, V): one product for both points.
-  static DenseGradient change(const Gradients& at,
-                              const DenseRecord& z,
-                              double* scratch,
+  static DenseGradient change(const Gradients& at, const DenseRecord& z, double* scratch,
                               VectorRef v) {
     std::array<double, 2> residuals{};
     if (!at.cancel) {

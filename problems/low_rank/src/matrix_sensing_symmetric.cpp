@@ -100,8 +100,8 @@ struct SymmetricSensingLoss {
   static Index padded(const Facts& f) { return (dimension(f) + 1) / 2 * 2; }
 
   /// The difference of 2 (AU)(AU)ᵀ is the symmetric product of A(U + U′) and A(U − U′).
-  static double change(
-      const Products& at, const DenseRecord& z, double spectral, double* scratch, VectorRef w) {
+  static double change(const Products& at, const DenseRecord& z, double spectral, double* scratch,
+                       VectorRef w) {
     const Facts& f = at.facts;
     const auto A = f.measurement(z);
     Eigen::Map<Vector> a(scratch, w.size()), b(scratch + padded(f), w.size());
@@ -183,18 +183,15 @@ Constants proved_constants(const Sizes& s) {
   const std::string region = "the domain; ‖A‖_F ≤ L, |b| ≤ b_max";
   Constants c;
   c.set(constant::lipschitz,
-        proved((largest + s.label) * s.norm * s.radius,
-               region,
+        proved((largest + s.label) * s.norm * s.radius, region,
                "∇f = (⟨A, UUᵀ⟩ − b) A U with A symmetric; |⟨A, UUᵀ⟩| ≤ ‖A‖₂‖U‖_F² ≤ LR², |b| ≤ "
                "b_max = L‖Y*‖_F + s, ‖AU‖_F ≤ LR. Attained at A = Luuᵀ, U = Ru, b = −b_max."));
   c.set(constant::smoothness,
-        proved(3 * s.norm * largest + s.norm * s.label,
-               region,
+        proved(3 * s.norm * largest + s.norm * s.label, region,
                "∇²f[V, V] = 2⟨AU, V⟩² + (⟨A, UUᵀ⟩ − b)⟨AV, V⟩, in absolute value at most (2L²R² + "
                "(LR² + b_max)L)‖V‖_F². Attained as G is, at V = u."));
   c.set(constant::hessian_lipschitz,
-        proved(6 * s.norm * s.norm * s.radius,
-               region,
+        proved(6 * s.norm * s.norm * s.radius, region,
                "∇³f[V, V, W] = 2⟨AU, W⟩⟨AV, V⟩ + 4⟨AU, V⟩⟨AV, W⟩ ≤ 6L²R for unit V and W. Attained "
                "as G is, at V = W = u."));
   return c;
@@ -256,8 +253,8 @@ Fields MatrixSensingSymmetric::fields() {
 Index MatrixSensingSymmetric::dimension(const InstanceSpec& spec) const {
   check_planted_rank(name(), planted_rank, rows, "rows");
   const Index d = rows * rank;
-  return check_fixed_dimension(
-      name(), spec, d, fmt::format("rows rank = {}; set problem.rows and problem.rank", d));
+  return check_fixed_dimension(name(), spec, d,
+                               fmt::format("rows rank = {}; set problem.rows and problem.rank", d));
 }
 
 void MatrixSensingSymmetric::settle(const Stream& random, PublicFacts& facts) const {
@@ -267,8 +264,7 @@ void MatrixSensingSymmetric::settle(const Stream& random, PublicFacts& facts) co
                  {.spread = initial_spread,
                   .random_spread = std::sqrt(planted_norm / static_cast<double>(rows)),
                   .far_radius = radius},
-                 random,
-                 facts);
+                 random, facts);
 }
 
 Constants MatrixSensingSymmetric::constants(const PublicFacts& facts) const {
@@ -278,10 +274,10 @@ Constants MatrixSensingSymmetric::constants(const PublicFacts& facts) const {
                        ? proved_constants(sizes)
                        : estimated_constants(sizes, spectrum.norm(), label_noise);
   const ConstMatrixMap U0(facts.initial_point.data(), rows, rank);
-  made.set(constant::suboptimality,
-           {0.25 * sizes.scale() * ((U0.transpose() * U0).squaredNorm() + spectrum.squaredNorm()),
-            Origin::estimated,
-            "initial point, of the population (‖UUᵀ − Y*‖_F² ≤ ‖UUᵀ‖_F² + ‖Y*‖_F²)"});
+  made.set(
+      constant::suboptimality,
+      {0.25 * sizes.scale() * ((U0.transpose() * U0).squaredNorm() + spectrum.squaredNorm()),
+       Origin::estimated, "initial point, of the population (‖UUᵀ − Y*‖_F² ≤ ‖UUᵀ‖_F² + ‖Y*‖_F²)"});
   return made;
 }
 

@@ -63,13 +63,12 @@ class ComponentLoss final : public KindLoss {
       const double c = radial_.slope(point.x), squared = u.squaredNorm();
       const Vector beside = norms_beside(u);
       for (Index j = 0; j < d_; ++j)
-        made.bounds[j] = shifted_norm(c,
-                                      {.alpha = 2 * radial_.b,
-                                       .p_squared = squared,
-                                       .beta = own[j],
-                                       .q_squared = 1,
-                                       .inner = u[j],
-                                       .across = beside[j]});
+        made.bounds[j] = shifted_norm(c, {.alpha = 2 * radial_.b,
+                                          .p_squared = squared,
+                                          .beta = own[j],
+                                          .q_squared = 1,
+                                          .inner = u[j],
+                                          .across = beside[j]});
     }
     made.along = std::move(own);
     return made;
@@ -127,26 +126,19 @@ ProblemNotes OrthogonalTensor::notes() const {
 Fields OrthogonalTensor::fields() {
   Fields fields{field("penalty", penalty, quartic_penalties, "beta, weight of |x|^4 / 4"),
                 field("radius", radius, range::at_least(1), "R of the domain |x| <= R"),
-                field("saddle_components",
-                      saddle_components,
-                      range::at_least(2),
+                field("saddle_components", saddle_components, range::at_least(2),
                       "k of the starting saddle, at most d"),
                 field("basis", basis, "a_1, ..., a_d, public"),
                 field("basis_seed", basis_seed, range::not_negative, "of the rotated basis")};
-  fields.push_back(sampling_field(sampling,
-                                  {RecordSampling::balanced,
-                                   RecordSampling::independent,
-                                   RecordSampling::whole,
-                                   RecordSampling::stream}));
+  fields.push_back(sampling_field(sampling, {RecordSampling::balanced, RecordSampling::independent,
+                                             RecordSampling::whole, RecordSampling::stream}));
   start.add_fields(fields);
   return fields;
 }
 
 void OrthogonalTensor::check_settings(Index d) const {
   if (saddle_components > d)
-    reject(name(),
-           "saddle_components",
-           static_cast<double>(saddle_components),
+    reject(name(), "saddle_components", static_cast<double>(saddle_components),
            fmt::format("in [2, {}]", d));
 }
 
@@ -165,20 +157,17 @@ Constants OrthogonalTensor::constants(const PublicFacts& facts) const {
   Constants made;
   const QuarticBounds bounds = quartic_bounds(components, penalty, penalty - 1, radius);
   made.set(constant::lipschitz,
-           proved(bounds.gradient,
-                  "the domain",
+           proved(bounds.gradient, "the domain",
                   "With u = a_j·x, r = ‖x‖, c = βr² − β + 1: ‖∇f‖² = d²u⁶ − 2dcu⁴ + c²r² is "
                   "largest at an end of u² ∈ [0, r²], as its slope in u² changes sign once, from − "
                   "to +. That leaves |c|r and r|dr² − c|, two cubics on [0, R]."));
   made.set(constant::smoothness,
-           proved(bounds.hessian,
-                  "the domain",
+           proved(bounds.hessian, "the domain",
                   "vᵀ∇²f v = r²(β + 2βκ² − 3dm) − β + 1, κ = cos∠(x, v), m = cos²∠(a, x) cos²∠(a, "
                   "v), which fills [0, ((1+κ)/2)²] for |κ| = κ. Affine in m and r²: the extremes "
                   "of two quadratics in κ ∈ [0, 1], at r = 0 and r = R."));
   made.set(constant::hessian_lipschitz,
-           proved(bounds.third,
-                  "the domain",
+           proved(bounds.third, "the domain",
                   "∇³f[v, v, v] = 6 x·(βv − d s³a), s = a·v, at most 6R‖βv − ds³a‖, and d²t³ − "
                   "2dβt² + β², t = s², is largest at an end of [0, 1]: 6R max(β, |d − β|)."));
 
@@ -204,11 +193,9 @@ void OrthogonalTensor::draw(const InstanceSpec& spec, Problem& problem) const {
   const auto components = static_cast<double>(d);
   const Matrix axes = axes_of(*this, d);
   auto population = std::make_unique<Quartic>(axes, Vector::Ones(d), penalty);
-  DrawnValues drawn = draw_values(std::string(name()),
-                                  {.probabilities = Vector::Constant(d, 1 / components)},
-                                  spec.records,
-                                  sampling,
-                                  spec.data_seed);
+  DrawnValues drawn =
+      draw_values(std::string(name()), {.probabilities = Vector::Constant(d, 1 / components)},
+                  spec.records, sampling, spec.data_seed);
   if (sampling != RecordSampling::stream) {
     const Vector weights = components * shares(drawn.counts, spec.records);
     auto empirical = std::make_unique<Quartic>(axes, weights, penalty);
@@ -227,9 +214,7 @@ void OrthogonalTensor::draw(const InstanceSpec& spec, Problem& problem) const {
   problem.extremes = admit(loss(), RecordTable(values));
   set_records(loss(), values, std::move(drawn), problem);
   problem.slice = component_slice(
-      "F over the plane of two components: four minimisers, four saddles and a maximum",
-      axes,
-      d,
+      "F over the plane of two components: four minimisers, four saddles and a maximum", axes, d,
       radius);
 }
 

@@ -48,8 +48,7 @@ PhaseBounds intensity_bounds(double T, double lowest, double highest) {
   // where 3t² = b.
   const double peak = std::min(T, std::sqrt(highest / 3));
   return {std::max(T * T * T - lowest * T, highest * peak - peak * peak * peak),
-          std::max(3 * T * T - lowest, highest),
-          6 * T};
+          std::max(3 * T * T - lowest, highest), 6 * T};
 }
 
 PhaseBounds amplitude_bounds(double T, double e, double lowest, double highest) {
@@ -86,8 +85,7 @@ void settle_phase(const PhaseSettings& p, const Stream& random, PublicFacts& fac
   const double typical = p.signal_norm / std::sqrt(static_cast<double>(facts.dimension));
   settle_in_ball(p.start,
                  {.spread = p.initial_spread, .random_spread = typical, .far_radius = p.radius()},
-                 random,
-                 facts);
+                 random, facts);
 }
 
 PhaseRegion::PhaseRegion(const PhaseSettings& p, Index d)
@@ -116,15 +114,13 @@ double intensity_excess(const Vector& x, double signal_norm) {
   return 0.75 * std::pow(squared - signal_squared, 2) + signal_squared * squared;
 }
 
-std::unique_ptr<const Objective> intensity_population(Vector signal,
-                                                      Design design,
-                                                      double noise,
+std::unique_ptr<const Objective> intensity_population(Vector signal, Design design, double noise,
                                                       double scale) {
   const auto d = static_cast<double>(signal.size());
   // fourth moments on the sphere of radius √d are d/(d + 2) of the Gaussian ones
   const double moments = design == Design::sphere ? d / (d + 2) : 1.0;
-  return std::make_unique<IntensityPopulation>(
-      std::move(signal), scale * moments, 0.25 * scale * noise * noise);
+  return std::make_unique<IntensityPopulation>(std::move(signal), scale * moments,
+                                               0.25 * scale * noise * noise);
 }
 
 Vector orthogonal_direction(const Vector& signal) {
@@ -154,8 +150,7 @@ std::vector<Landmark> intensity_landmarks(const PhaseInstance& instance) {
                                   {"−x*", minimiser, Landmark::Of::population, -signal},
                                   {"origin", strict_saddle, Landmark::Of::population, origin}};
   if (signal.size() >= 2)
-    landmarks.push_back({"orthogonal to x*, of length ‖x*‖/√3",
-                         strict_saddle,
+    landmarks.push_back({"orthogonal to x*, of length ‖x*‖/√3", strict_saddle,
                          Landmark::Of::population,
                          signal.norm() / std::numbers::sqrt3 * orthogonal_direction(signal)});
   // the trace of −∇²F(0) is the mean of b‖a‖²

@@ -40,9 +40,7 @@ struct PhaseLink {
 };
 
 /// E φ(aᵀx; (aᵀx*)² ± s), isotropic: in closed form, or by quadrature over the plane of x and x*.
-std::unique_ptr<const Objective> intensity_population(Vector signal,
-                                                      Design design,
-                                                      double noise,
+std::unique_ptr<const Objective> intensity_population(Vector signal, Design design, double noise,
                                                       double scale);
 struct AmplitudeLaw {
   double smoothing, noise;
@@ -64,8 +62,7 @@ struct PhaseInstance {
   Matrix measurements;
   Vector labels;
 };
-PhaseInstance draw_phase_instance(const PhaseSettings& settings,
-                                  Index dimension,
+PhaseInstance draw_phase_instance(const PhaseSettings& settings, Index dimension,
                                   const InstanceSpec& spec);
 
 /// |t| ≤ reach and lowest ≤ b ≤ highest, lowest ≤ 0 ≤ highest: of every record in the domain if a

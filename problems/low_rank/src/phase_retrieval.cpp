@@ -41,8 +41,7 @@ struct PhaseRecordLoss {
 
  private:
   /// function(aᵀx, b), less that at the previous point.
-  static double part(const Gradients& at,
-                     double (PhaseLink::*function)(double, double) const,
+  static double part(const Gradients& at, double (PhaseLink::*function)(double, double) const,
                      const DenseRecord& z) {
     const PhaseLink& link = at.facts.link;
     const double here = (link.*function)(z.column.dot(at.x), z.label);
@@ -154,9 +153,7 @@ void PhaseRetrieval::check_settings(Index) const {
   if (loss == PhaseLoss::intensity) return;
   constexpr double finest = 15;
   if (!(smoothing >= radius() / finest))
-    reject(name(),
-           "smoothing",
-           smoothing,
+    reject(name(), "smoothing", smoothing,
            fmt::format(">= {:.4g}, what the quadrature resolves", radius() / finest));
   if (!(label_noise <= smoothing * smoothing))
     reject(name(), "label_noise", label_noise, "<= smoothing^2 under loss = amplitude");
@@ -196,11 +193,9 @@ Constants PhaseRetrieval::constants(const PublicFacts& facts) const {
                        : "φ‴ = 3ce²t/h⁵, largest at t = e/2 and the largest c, times ‖a‖³; ") +
                 range));
   const Vector& x0 = facts.initial_point;
-  c.set(constant::suboptimality,
-        {intensity ? intensity_excess(x0, signal_norm)
-                   : 0.5 * (x0.squaredNorm() + signal_norm * signal_norm),
-         Origin::estimated,
-         "initial point, of the population"});
+  c.set(constant::suboptimality, {intensity ? intensity_excess(x0, signal_norm)
+                                            : 0.5 * (x0.squaredNorm() + signal_norm * signal_norm),
+                                  Origin::estimated, "initial point, of the population"});
   return c;
 }
 

@@ -49,8 +49,7 @@ QuarticBounds quartic_bounds(double w, double b, double gamma, double radius) {
 }
 
 QuarticBounds either(const QuarticBounds& first, const QuarticBounds& second) {
-  return {std::max(first.gradient, second.gradient),
-          std::max(first.hessian, second.hessian),
+  return {std::max(first.gradient, second.gradient), std::max(first.hessian, second.hessian),
           std::max(first.third, second.third)};
 }
 
@@ -125,10 +124,8 @@ std::vector<Landmark> Quartic::landmarks(Landmark::Of of) const {
     }
   const auto add_saddle = [&](const std::vector<Index>& support, double inverse_sum) {
     if (beta_ * inverse_sum > 1)
-      made.push_back({fmt::format("{} components", support.size()),
-                      Landmark::Kind::strict_saddle,
-                      of,
-                      critical_point(support)});
+      made.push_back({fmt::format("{} components", support.size()), Landmark::Kind::strict_saddle,
+                      of, critical_point(support)});
   };
   if (present.size() >= 2)
     add_saddle({present[0], present[1]}, 1 / weights_[present[0]] + 1 / weights_[present[1]]);
@@ -144,11 +141,8 @@ Vector from_basis(const Matrix& basis, ConstVectorRef u) {
   return basis.size() == 0 ? Vector(u) : Vector(basis * u);
 }
 
-void settle_at_saddle(const StartOption& start,
-                      double radius,
-                      const Vector& saddle,
-                      const Stream& random,
-                      PublicFacts& facts) {
+void settle_at_saddle(const StartOption& start, double radius, const Vector& saddle,
+                      const Stream& random, PublicFacts& facts) {
   facts.domain = Domain::ball(radius);
   facts.initial_point =
       start.pick(facts,

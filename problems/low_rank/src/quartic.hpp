@@ -99,11 +99,8 @@ class Quartic final : public Objective {
 };
 
 /// The domain ‖x‖ ≤ R, and a start at a strict saddle.
-void settle_at_saddle(const StartOption& start,
-                      double radius,
-                      const Vector& saddle,
-                      const Stream& random,
-                      PublicFacts& facts);
+void settle_at_saddle(const StartOption& start, double radius, const Vector& saddle,
+                      const Stream& random, PublicFacts& facts);
 
 /// Coordinates a_j·x, and Σ_j u_j a_j.
 Vector in_basis(const Matrix& basis, ConstVectorRef x);

@@ -96,17 +96,14 @@ Constants RobustPhaseRetrieval::constants(const PublicFacts& facts) const {
   const std::string own_dual =
       region.in_words + "; |y_i| ≤ max(T² + s, b_max), the maximisers' range";
   c.set(constant::joint_smoothness,
-        {(stretch + 1) / 2 + hypotenuse((stretch - 1) / 2, 2 * reach * norm),
-         Origin::estimated,
+        {(stretch + 1) / 2 + hypotenuse((stretch - 1) / 2, 2 * reach * norm), Origin::estimated,
          own_dual});
   c.set(constant::lipschitz,
         {norm * bound.slope, Origin::estimated, region.in_words + "; y_i its own maximiser"});
   c.set(constant::strong_concavity,
         proved(1.0 / static_cast<double>(facts.records), "everywhere", "∇²_yy f = −I/n."));
-  c.set(constant::suboptimality,
-        {value_scale * intensity_excess(facts.initial_point, signal_norm),
-         Origin::estimated,
-         "initial point, of the population"});
+  c.set(constant::suboptimality, {value_scale * intensity_excess(facts.initial_point, signal_norm),
+                                  Origin::estimated, "initial point, of the population"});
   return c;
 }
 

@@ -84,13 +84,12 @@ struct IcaLoss {
     v = (beta * z.column.dot(at.direction)) * z.column + at.common;
     if (at.difference) return std::abs(beta) * y_squared + at.common_norm;
     const double beside = y_squared > 0 ? (at.x - (t / y_squared) * z.column).norm() : 0.0;
-    return shifted_norm(at.slope,
-                        {.alpha = 2 * at.b,
-                         .p_squared = at.squared,
-                         .beta = beta,
-                         .q_squared = y_squared,
-                         .inner = t,
-                         .across = std::sqrt(y_squared) * beside});
+    return shifted_norm(at.slope, {.alpha = 2 * at.b,
+                                   .p_squared = at.squared,
+                                   .beta = beta,
+                                   .q_squared = y_squared,
+                                   .inner = t,
+                                   .across = std::sqrt(y_squared) * beside});
   }
 };
 
@@ -212,20 +211,17 @@ Constants TensorIca::constants(const PublicFacts& facts) const {
                                       quartic_bounds(shortest_w, loss.quartic, loss.gamma, radius));
   made.set(
       constant::lipschitz,
-      proved(bounds.gradient,
-             "the domain",
+      proved(bounds.gradient, "the domain",
              "f = (W/4)(a·x)⁴ + (b/4)r⁴ − (γ/2)r², a = y/‖y‖, W = ‖y‖⁴/|κ| ≤ B⁴/|κ|, B² = d or 3d, "
              "b = β − 3/|κ|, γ = β − 1, r = ‖x‖. ‖∇f‖ is convex in W, and in (a·x)² its square is "
              "largest at an end of [0, r²]: |br² − γ|r or |(W+b)r² − γ|r, cubics on [0, R]."));
   made.set(constant::smoothness,
-           proved(bounds.hessian,
-                  "the domain",
+           proved(bounds.hessian, "the domain",
                   "vᵀ∇²f v = r²(b + 2bκ² + 3Wm) − γ, κ = cos∠(x, v), m = cos²∠(a, x) cos²∠(a, v) ∈ "
                   "[0, ((1+κ)/2)²]: the extremes of quadratics in κ ∈ [0, 1], largest at x, v, y "
                   "parallel, r = R."));
   made.set(constant::hessian_lipschitz,
-           proved(bounds.third,
-                  "the domain",
+           proved(bounds.third, "the domain",
                   "∇³f[v, v, v] = 6 x·(bv + W s³a), s = a·v, at most 6R‖bv + Ws³a‖, whose square "
                   "is largest at an end of s² ∈ [0, 1]: 6R max(|b|, |W + b|)."));
   // No record undercuts (b/4)r⁴ − (γ/2)r², nor exceeds it at x₀ by more than W r⁴/4.
@@ -269,10 +265,8 @@ void TensorIca::draw(const InstanceSpec& spec, Problem& problem) const {
   problem.empirical = tensor_ica_objective(loss, {data, &data->features});
   problem.records = tensor_ica_records(loss, std::move(data));
   problem.slice = component_slice(
-      "F over the plane of two hidden components: four minimisers, four saddles, a maximum",
-      axes,
-      d,
-      radius);
+      "F over the plane of two hidden components: four minimisers, four saddles, a maximum", axes,
+      d, radius);
 }
 
 }  // namespace dpsosp

@@ -40,11 +40,7 @@ struct AucLoss {
   }
 
  private:
-  static void add(const Gradients& at,
-                  const Vector& x,
-                  double y,
-                  const DenseRecord& z,
-                  double sign,
+  static void add(const Gradients& at, const Vector& x, double y, const DenseRecord& z, double sign,
                   VectorRef out) {
     const Index k = at.facts.features;
     const double label = z.label, p = at.facts.prior;
@@ -317,13 +313,9 @@ Fields Auc::fields() {
   Fields fields{
       field("prior", prior, range::between(0.05, 0.95), "p, public share of the label +"),
       field("separation", separation, range::between(0, 1), "length of the class centres +-c"),
-      field("points",
-            points,
-            range::between(1, 1000000),
+      field("points", points, range::between(1, 1000000),
             "points of each class on which the features lie")};
-  fields.push_back(field("radius",
-                         radius,
-                         range::positive_or_infinite,
+  fields.push_back(field("radius", radius, range::positive_or_infinite,
                          "of the domain |x| <= radius; inf for all of R^d"));
   fields.push_back(sampling_field(
       sampling, {RecordSampling::independent, RecordSampling::whole, RecordSampling::stream}));
@@ -354,27 +346,23 @@ Constants Auc::constants(const PublicFacts& facts) const {
         proved(2 * prior * (1 - prior), "everywhere", "∂²f/∂y² = −2p(1−p)."));
   c.set(
       constant::lipschitz,
-      proved(bounds.gradient(),
-             region,
+      proved(bounds.gradient(), region,
              "For the label + ‖∇f‖² ≤ 4(1−p)²[(h−a−1−y)²h′² + (h−a)² + (h+py)²]; for − with p and "
              "h−b+1+y, h−b, h−(1−p)y. Convex in the threshold and in y: their ends, then a maximum "
              "over h ∈ [0, 1] on a grid with the slope's remainder. ‖z‖ = 1 is the worst."));
   c.set(constant::joint_smoothness,
-        proved(bounds.joint_hessian(),
-               region,
+        proved(bounds.joint_hessian(), region,
                "Along z the Hessian is 2(1−p)·[[h′² + (h−a−1−y)h″, −h′, −h′], [−h′, 1, 0], [−h′, "
                "0, −p]] for +, and alike for −; ‖z‖ < 1 shrinks it. Its norm is convex in a + y: "
                "the ends, then a grid in h with the slope's remainder."));
   c.set(
       constant::smoothness,
-      proved(bounds.value_hessian(),
-             region_x,
+      proved(bounds.value_hessian(), region_x,
              "∇²Φ = mean ∇²ₓₓf(x, y*) + 2∇D∇Dᵀ/(p(1−p)) ≼ mean of [∇²ₓₓf + 2∇D_i∇D_iᵀ/(p(1−p))] "
              "(convexity of v ↦ vvᵀ) and ≽ mean ∇²ₓₓf. Each record's matrix is 2 × 2, convex in a "
              "+ y*, y* ∈ [−1/p, 1/(1−p)]: the ends, then a grid in h with the slope's remainder."));
   c.set(constant::hessian_lipschitz,
-        proved(bounds.value_third(),
-               region_x,
+        proved(bounds.value_third(), region_x,
                "Along v, s = ‖v_w‖, t = the threshold's part: Φ‴ = mean[6g′g″ + 2(g ∓ 1 ∓ "
                "y*)h‴s³]·weight + 6D′D″/(p(1−p)), g = h − a or h − b. |D′D″| ≤ max(p, 1−p)² "
                "s³/(25√5): (|D′|, |D″|) is in the hull of (q, q√(1−4q)), where the product peaks "
@@ -383,8 +371,7 @@ Constants Auc::constants(const PublicFacts& facts) const {
                0.755));
   c.set(
       constant::suboptimality,
-      proved(highest_value(prior, facts.initial_point),
-             "initial point",
+      proved(highest_value(prior, facts.initial_point), "initial point",
              "Φ = mean of squares + (D + p(1−p))²/(p(1−p)) − p(1−p) ≥ −p(1−p); Φ(x₀) is convex in "
              "the records' shares and in h, so largest for equal records with w₀ ∥ z, ‖z‖ = 1.",
              0.775));

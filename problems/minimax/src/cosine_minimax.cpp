@@ -98,8 +98,7 @@ struct CosineMinimaxLoss {
   }
 };
 
-std::unique_ptr<const AnyRecords> cosine_minimax_records(CosineTerms terms,
-                                                         const Matrix& e,
+std::unique_ptr<const AnyRecords> cosine_minimax_records(CosineTerms terms, const Matrix& e,
                                                          const Matrix& s) {
   RecordColumns data{Matrix(s.rows() + e.rows(), e.cols()), Vector::Zero(e.cols())};
   data.features << s, e;
@@ -114,9 +113,7 @@ class SimulatedTerms final : public SimulatedSums {
 
   Index size() const override { return spec_.records; }
 
-  ClipReport add(const Summand& s,
-                 const BatchView& batch,
-                 double limit,
+  ClipReport add(const Summand& s, const BatchView& batch, double limit,
                  VectorRef out) const override {
     check_simulated_batch("cosine-minimax", sampling_, batch, spec_.records);
     if (s.kind != Summand::Kind::gradient) refuse(s);
@@ -192,8 +189,8 @@ Matrix corner_points(Index dimension) {
 }
 
 /// sup of ‖∇f‖ over |x_j| ≤ h, |y_j| ≤ η, ‖e‖, ‖s‖ ≤ 1, for h ≥ π/2, where sin reaches 1.
-double largest_gradient(
-    const Vector& c, double mu, double gamma, Index free, double h, double dual) {
+double largest_gradient(const Vector& c, double mu, double gamma, Index free, double h,
+                        double dual) {
   const auto sizes = c.array().abs();
   const double x_part =
       std::sqrt((sizes * dual + gamma).square().sum() + gamma * gamma * static_cast<double>(free));
@@ -203,10 +200,12 @@ double largest_gradient(
 
 }  // namespace
 
-std::unique_ptr<const DiagonalObjective> cosine_minimax_value(
-    Vector coupling, double strong_concavity, double gamma, Vector mean_dual, Vector mean_primal) {
-  return std::make_unique<CosineMinimaxValue>(
-      std::move(coupling), strong_concavity, gamma, std::move(mean_dual), std::move(mean_primal));
+std::unique_ptr<const DiagonalObjective> cosine_minimax_value(Vector coupling,
+                                                              double strong_concavity, double gamma,
+                                                              Vector mean_dual,
+                                                              Vector mean_primal) {
+  return std::make_unique<CosineMinimaxValue>(std::move(coupling), strong_concavity, gamma,
+                                              std::move(mean_dual), std::move(mean_primal));
 }
 
 std::string_view CosineMinimax::summary() const {
@@ -241,11 +240,8 @@ Fields CosineMinimax::fields() {
       field("gamma", gamma, positive, "gamma"),
       field("clip", clip, positive_or_infinite, "limit for per-record gradients without a box"),
       field("half_width", half_width, not_negative, "h >= pi of the box |x_j| <= h; 0: no box")};
-  fields.push_back(sampling_field(sampling,
-                                  {RecordSampling::balanced,
-                                   RecordSampling::independent,
-                                   RecordSampling::whole,
-                                   RecordSampling::stream}));
+  fields.push_back(sampling_field(sampling, {RecordSampling::balanced, RecordSampling::independent,
+                                             RecordSampling::whole, RecordSampling::stream}));
   start.add_fields(fields);
   return fields;
 }
@@ -253,9 +249,9 @@ Fields CosineMinimax::fields() {
 Vector CosineMinimax::couplings() const {
   Vector c(coupled);
   for (Index j = 0; j < coupled; ++j)
-    c[j] = coupling * portable_pow(coupling_ratio,
-                                   static_cast<double>(j) /
-                                       static_cast<double>(std::max<Index>(1, coupled - 1)));
+    c[j] = coupling *
+           portable_pow(coupling_ratio, static_cast<double>(j) /
+                                            static_cast<double>(std::max<Index>(1, coupled - 1)));
   return c;
 }
 
@@ -293,8 +289,8 @@ Constants CosineMinimax::constants(const PublicFacts& facts) const {
   Constants made;
   if (half_width > 0) {
     made.set(constant::lipschitz,
-             proved(largest_gradient(
-                        c, strong_concavity, gamma, free, half_width, facts.dual_domain.radius),
+             proved(largest_gradient(c, strong_concavity, gamma, free, half_width,
+                                     facts.dual_domain.radius),
                     "the domain and |y_j| <= η = (max c h + 1)/mu",
                     "‖∇ₓf‖ ≤ ‖(c_j η + γ)_{j≤m}, (γ)_{j>m}‖ + ‖s‖ and ‖∇_yf‖ ≤ ‖(c_j h + μη)_j‖ + "
                     "‖e‖, ‖e‖, ‖s‖ ≤ 1. Every maximiser y* is in that range.",
@@ -303,29 +299,25 @@ Constants CosineMinimax::constants(const PublicFacts& facts) const {
     made.set(constant::lipschitz, {clip, Origin::clipped});
   }
   made.set(constant::smoothness,
-           proved(largest * largest / strong_concavity + gamma,
-                  "everywhere",
+           proved(largest * largest / strong_concavity + gamma, "everywhere",
                   "Φ's Hessian is diagonal with entries in [−γ, max c²/μ + γ]."));
   made.set(
       constant::hessian_lipschitz,
       proved(gamma, "everywhere", "Each of those entries is γ-Lipschitz in its own coordinate."));
   made.set(constant::joint_smoothness,
-           proved(largest + std::max(gamma, strong_concavity),
-                  "everywhere",
+           proved(largest + std::max(gamma, strong_concavity), "everywhere",
                   "∇f is affine in (x, y) plus −γ sin x: a pair (x_j, y_j) sees [[−γ cos, c_j], "
                   "[c_j, −μ]], of norm at most c_j + max(γ, μ).",
                   0.92));
   made.set(constant::strong_concavity, proved(strong_concavity, "everywhere", "∇²_yy f = −μI."));
-  const double at_start =
-      cosine_minimax_value(
-          c, strong_concavity, gamma, Vector::Zero(coupled), Vector::Zero(facts.dimension))
-          ->value(facts.initial_point);
+  const double at_start = cosine_minimax_value(c, strong_concavity, gamma, Vector::Zero(coupled),
+                                               Vector::Zero(facts.dimension))
+                              ->value(facts.initial_point);
   made.set(
       constant::suboptimality,
       suboptimality_by_mean(
           std::max(0.0, at_start - gamma * static_cast<double>(coupled - free)),
-          (largest / strong_concavity + 1) * facts.domain.diameter(facts.dimension),
-          sampling,
+          (largest / strong_concavity + 1) * facts.domain.diameter(facts.dimension), sampling,
           "The records' means are 0, and min Φ = γ(m − k): x_j = 0 for j ≤ m, where c_j²/μ > γ "
           "makes the coordinate convex, and ±π beyond.",
           "The population's gap; means ē, s̄ of length at most 1 move a difference of two values of "
@@ -338,8 +330,8 @@ void CosineMinimax::draw(const InstanceSpec& spec, Problem& problem) const {
   const Vector c = couplings();
   const CosineTerms terms{c, strong_concavity, gamma, d};
   const auto value = [&](Vector mean_dual, Vector mean_primal) {
-    return cosine_minimax_value(
-        c, strong_concavity, gamma, std::move(mean_dual), std::move(mean_primal));
+    return cosine_minimax_value(c, strong_concavity, gamma, std::move(mean_dual),
+                                std::move(mean_primal));
   };
   problem.population = value(Vector::Zero(coupled), Vector::Zero(d));
   const StreamKey key{.seed = spec.data_seed, .purpose = Purpose::data};
@@ -366,10 +358,8 @@ void CosineMinimax::draw(const InstanceSpec& spec, Problem& problem) const {
   if (free > 0)
     problem.landmarks.push_back(
         {"origin", Landmark::Kind::strict_saddle, Landmark::Of::population, Vector::Zero(d)});
-  problem.landmarks.push_back({"free coordinates at π",
-                               Landmark::Kind::minimiser,
-                               Landmark::Of::population,
-                               std::move(minimiser)});
+  problem.landmarks.push_back({"free coordinates at π", Landmark::Kind::minimiser,
+                               Landmark::Of::population, std::move(minimiser)});
   if (sampling == RecordSampling::balanced) share_landmarks(problem.landmarks);
   if (free > 0)
     problem.slice = Slice{"Φ over a coupled and a free coordinate: saddle between two minima",

@@ -37,12 +37,8 @@ struct GroupDroLoss {
   }
 
  private:
-  static void add(const Gradients& at,
-                  const Vector& x,
-                  const Vector& y,
-                  const DenseRecord& z,
-                  double sign,
-                  VectorRef out) {
+  static void add(const Gradients& at, const Vector& x, const Vector& y, const DenseRecord& z,
+                  double sign, VectorRef out) {
     const Facts& f = at.facts;
     const Index groups = f.group_weights.size();
     const auto group =
@@ -212,8 +208,7 @@ struct GroupDroBounds {
   }
 };
 
-std::shared_ptr<const GroupDroData> draw_group_points(const GroupDro& family,
-                                                      Index d,
+std::shared_ptr<const GroupDroData> draw_group_points(const GroupDro& family, Index d,
                                                       StreamKey key) {
   const Index values = 2 * family.points;
   GroupDroData data;
@@ -262,8 +257,7 @@ bool bends_down_at_origin(const Objective& F, double M, Stream stream) {
 Vector corner_labels() { return Vector{{0, 1, -1, 0.7420, -0.7420, 1.7321, 3, -3}}; }
 
 /// One unit feature with each of the labels, in every group.
-std::shared_ptr<const GroupDroData> group_dro_corners(const GroupDro& family,
-                                                      Index d,
+std::shared_ptr<const GroupDroData> group_dro_corners(const GroupDro& family, Index d,
                                                       const Vector& labels) {
   const Vector diagonal = Vector::Constant(d, 1 / std::sqrt(static_cast<double>(d)));
   GroupDroData data;
@@ -341,9 +335,7 @@ Fields GroupDro::fields() {
       field("disagreement", disagreement, not_negative, "of the groups' theta_g"),
       field("alignment", alignment, not_negative, "of the features with the common direction"),
       field("points", points, between(1, 100000), "points of each group on the sphere")};
-  fields.push_back(field("radius",
-                         radius,
-                         range::positive_or_infinite,
+  fields.push_back(field("radius", radius, range::positive_or_infinite,
                          "of the domain |x| <= radius; inf for all of R^d"));
   fields.push_back(sampling_field(
       sampling, {RecordSampling::independent, RecordSampling::whole, RecordSampling::stream}));
@@ -354,9 +346,7 @@ Fields GroupDro::fields() {
 void GroupDro::settle(const Stream& random, PublicFacts& facts) const {
   const Index d = facts.dimension;
   if (dual == GroupDual::simplex)
-    set_dual(facts,
-             DualKind::shared,
-             Vector::Constant(groups, 1 / static_cast<double>(groups)),
+    set_dual(facts, DualKind::shared, Vector::Constant(groups, 1 / static_cast<double>(groups)),
              Domain::simplex());
   else
     set_dual(facts, DualKind::shared, Vector::Zero(groups), Domain::box(1 / strong_concavity));
@@ -383,8 +373,7 @@ Constants GroupDro::constants(const PublicFacts& facts) const {
   Constants c;
   c.set(constant::strong_concavity, proved(strong_concavity, "everywhere", "∇²_yy f = −μI."));
   c.set(constant::lipschitz,
-        proved(bounds.gradient(),
-               region,
+        proved(bounds.gradient(), region,
                simplex
                    ? "With e = exp(−r²/2) and ω = max(G, n/n_g): ‖∇f‖² ≤ ω²y_g²·(−2e² ln e) + "
                      "(ω(1−e) − μ(y_g − 1/G))² + Σ_{others} μ²(y − 1/G)², convex in y: the corners "
@@ -393,16 +382,14 @@ Constants GroupDro::constants(const PublicFacts& facts) const {
                      "e) + (ω(1−e) − μy_g)² + Σ_{others}(μy)², convex in every y: the ends, then a "
                      "grid in e ∈ [0, 1] with the slope's remainder."));
   c.set(constant::joint_smoothness,
-        proved(bounds.joint_hessian(),
-               region,
+        proved(bounds.joint_hessian(), region,
                "Along a and y_g the Hessian is [[ωwφ″, ωφ′], [ωφ′, −μ]], elsewhere −μ, with w = "
                "1/G + y_g, on the simplex y_g; ‖a‖ < 1 shrinks it. Its norm is convex in w: the "
                "ends, then a grid in r with the slope's remainder."));
   c.set(
       constant::smoothness,
       proved(
-          bounds.value_hessian(),
-          "everywhere",
+          bounds.value_hessian(), "everywhere",
           simplex
               ? "vᵀ∇²Φv is Σ_g y_g* E φ″s², in [−2e^{−3/2}, 1], plus 1/μ times the squared length "
                 "of the support's E φ′s less their mean; as |φ′| ≤ e^{−1/2} that is at most G/(eμ)."
@@ -416,16 +403,14 @@ Constants GroupDro::constants(const PublicFacts& facts) const {
           {bounds.value_third(), Origin::estimated, "where the support of y* does not change"});
   else
     c.set(constant::hessian_lipschitz,
-          proved(bounds.value_third(),
-                 "everywhere",
+          proved(bounds.value_third(), "everywhere",
                  "k = G/μ. Φ‴ along v is the groups' mean of (1 + km) E φ‴s³ + 3k E[φ′s] E[φ″s²]. "
                  "|φ‴| ≤ min(1.3802, 1.63 − 0.9φ) bounds the first through m = E φ; (|φ′|, |φ″|) "
                  "lies in the hull of (r, |1−r²|)e^{−r²/2}, whose boundary is the curve itself, "
                  "with product ≤ 0.2942.",
                  0.667));
   c.set(constant::suboptimality,
-        proved(simplex ? 1 : 1 + 0.5 * static_cast<double>(groups) / strong_concavity,
-               "everywhere",
+        proved(simplex ? 1 : 1 + 0.5 * static_cast<double>(groups) / strong_concavity, "everywhere",
                simplex ? "0 ≤ l_g < 1, so 0 ≤ Φ ≤ max l_g < 1."
                        : "0 ≤ l_g < 1, so 0 ≤ Φ < 1 + G/(2μ)."));
   return c;
@@ -440,9 +425,7 @@ void GroupDro::draw(const InstanceSpec& spec, Problem& problem) const {
       draw_values(std::string(name()),
                   {.strata = groups,
                    .probabilities = Vector::Constant(values, 1 / static_cast<double>(values))},
-                  spec.records,
-                  sampling,
-                  spec.data_seed);
+                  spec.records, sampling, spec.data_seed);
   problem.population = group_dro_value(data, Vector::Constant(1, 1 / static_cast<double>(values)));
   if (sampling != RecordSampling::stream) {
     Vector counted(data->labels.size());
@@ -453,8 +436,8 @@ void GroupDro::draw(const InstanceSpec& spec, Problem& problem) const {
     }
     problem.empirical = group_dro_value(data, std::move(counted));
   }
-  if (bends_down_at_origin(
-          *problem.population, problem.facts.constants[constant::smoothness], Stream(key.child(2))))
+  if (bends_down_at_origin(*problem.population, problem.facts.constants[constant::smoothness],
+                           Stream(key.child(2))))
     problem.landmarks.push_back(
         {"origin", Landmark::Kind::strict_saddle, Landmark::Of::population, Vector::Zero(d)});
   problem.extremes =

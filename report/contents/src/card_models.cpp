@@ -61,12 +61,8 @@ std::optional<ShownRun> shown_run(const Stored& stored, const std::string& algor
       const RunResult* result = stored.runs().result(middle.runs.front());
       if (result == nullptr) continue;
       ShownRun run{.command = fmt::format("./run {}", command_of(d)),
-                   .setting = fmt::format("{}, n = {}, ε = {:g}, δ = {:g}, seed {}{}",
-                                          d.problem,
-                                          d.records,
-                                          d.epsilon,
-                                          d.delta,
-                                          d.seed,
+                   .setting = fmt::format("{}, n = {}, ε = {:g}, δ = {:g}, seed {}{}", d.problem,
+                                          d.records, d.epsilon, d.delta, d.seed,
                                           result->privacy.label == PrivacyLabel::simulated
                                               ? "; simulated, so that each ε is that of records"
                                               : ""),
@@ -202,10 +198,8 @@ std::vector<ProblemPage> problem_pages_of(const Stored& stored) {
                   .formula = std::string(notes.formula),
                   .source = std::string(notes.source),
                   .critical_points = std::string(notes.critical_points),
-                  .size = facts ? fmt::format("d = {}, n = {}, domain: {}",
-                                              facts->dimension,
-                                              family->default_records(),
-                                              to_string(facts->domain))
+                  .size = facts ? fmt::format("d = {}, n = {}, domain: {}", facts->dimension,
+                                              family->default_records(), to_string(facts->domain))
                                 : "",
                   .missing = family->missing()};
     Fields fields = family->fields();
@@ -261,8 +255,7 @@ std::vector<ProblemPage> problem_pages_of(const Stored& stored) {
   return pages;
 }
 
-std::vector<PaperPage> paper_pages_of(const Stored& stored,
-                                      const std::vector<ForestGroup>& forest,
+std::vector<PaperPage> paper_pages_of(const Stored& stored, const std::vector<ForestGroup>& forest,
                                       const Site& site) {
   std::vector<PaperPage> pages;
   for (const WordCounts& words : words_of(stored)) {

@@ -99,10 +99,8 @@ Compared compared_of(std::string name, const Reproduced& reproduced, const Colle
   return {std::move(name), site_of(reproduced, collection), results_of(reproduced.store)};
 }
 
-std::filesystem::path write_report(const Reproduced& reproduced,
-                                   const Collection& collection,
-                                   const WriteOptions& options,
-                                   const std::string& name,
+std::filesystem::path write_report(const Reproduced& reproduced, const Collection& collection,
+                                   const WriteOptions& options, const std::string& name,
                                    const std::vector<Compared>& earlier) {
   Site site = site_of(reproduced, collection);
   if (!earlier.empty()) {

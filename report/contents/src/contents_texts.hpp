@@ -9,7 +9,7 @@
 namespace dpsosp::report {
 
 std::string_view findings_toml();
-std::string_view citation_cff();  ///< CITATION.cff
+std::string_view citation_cff();      ///< CITATION.cff
 std::string_view publications_bib();  ///< docs/papers/publications.bib
 std::string_view pseudocode_toml();
 /// docs/errata.md under "", docs/errata/KEY.md under KEY.

@@ -46,12 +46,12 @@ std::string method_of(const Rate& r, bool several_arms) {
 }
 
 std::string slope_key(const Rate& r) {
-  return fmt::format(
-      "{}|{}|{}|{}|{}|{:.3f}", r.sweep, r.part, r.arm, r.axis, r.metric, r.claimed_high);
+  return fmt::format("{}|{}|{}|{}|{}|{:.3f}", r.sweep, r.part, r.arm, r.axis, r.metric,
+                     r.claimed_high);
 }
 
-constexpr std::array<std::string_view, 5> from_worst{
-    "refuted", "open", "slip", "bound met, exponent open", "confirmed"};
+constexpr std::array<std::string_view, 5> from_worst{"refuted", "open", "slip",
+                                                     "bound met, exponent open", "confirmed"};
 
 std::string worst_of(const std::vector<Rate>& rates) {
   for (const std::string_view word : from_worst)
@@ -115,11 +115,11 @@ std::vector<ForestGroup> forest_of(const Stored& stored) {
     }
   }
   if (placed != all) throw std::logic_error("forest: a slope has fallen out");
-  std::ranges::stable_sort(
-      groups, {}, [](const ForestGroup& g) { return std::pair(g.paper, g.quantity); });
+  std::ranges::stable_sort(groups, {},
+                           [](const ForestGroup& g) { return std::pair(g.paper, g.quantity); });
   for (ForestGroup& g : groups)
-    std::ranges::stable_sort(
-        g.rows, {}, [](const ForestRow& r) { return r.rates.front().claimed_high; });
+    std::ranges::stable_sort(g.rows, {},
+                             [](const ForestRow& r) { return r.rates.front().claimed_high; });
   return groups;
 }
 

@@ -37,10 +37,8 @@ std::vector<Rate> kept_rates(const std::vector<ForestGroup>& forest) {
   return kept;
 }
 
-const plots::Panel* panel_of(const Stored& stored,
-                             const std::string& exhibit,
-                             const std::string& figure,
-                             std::size_t panel) {
+const plots::Panel* panel_of(const Stored& stored, const std::string& exhibit,
+                             const std::string& figure, std::size_t panel) {
   const Reproduced& all = stored.reproduced();
   for (std::size_t k = 0; k < all.exhibits.size(); ++k) {
     if (all.entries[k]->id != exhibit) continue;
@@ -127,9 +125,7 @@ IndexPage index_of(const Stored& stored, const std::vector<ForestGroup>& forest,
       "dpsosp runs {} private algorithms for non-convex problems with one privacy core, one set of "
       "problems and one evaluator. This report shows {} exhibits and judges {} claims, of which {} "
       "are printed. Adjacency is replace-one throughout.",
-      of_private,
-      stored.reproduced().exhibits.size(),
-      stored.findings().size(),
+      of_private, stored.reproduced().exhibits.size(), stored.findings().size(),
       std::ranges::count(stored.claims().claims, ClaimOf::paper, &Claim::of));
   if (stored.study().scale == Scale::smoke)
     page.warning =

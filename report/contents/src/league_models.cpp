@@ -74,8 +74,7 @@ plots::Table standings_of(const League::Dimension& d) {
   plots::RowGroup rows;
   for (const League::Standing& s : d.standings)
     rows.rows.push_back({.label = s.algorithm,
-                         .cells = {plots::number_cell(s.score),
-                                   plots::number_cell(s.frequency, 2),
+                         .cells = {plots::number_cell(s.score), plots::number_cell(s.frequency, 2),
                                    plots::text_cell(s.word)}});
   t.row_groups.push_back(std::move(rows));
   return t;
@@ -86,8 +85,8 @@ std::string sentence_of(const LeagueCell& c) {
   const std::string where = fmt::format("{}, d = {:g}, n = {:g}", c.title, c.d, c.n);
   if (first.median >= near_start * c.start)
     return fmt::format("{}: nobody improves on the start, {:.3g}.", where, c.start);
-  std::string t = fmt::format(
-      "{}: `{}` is lowest with {:.3g} ({})", where, first.algorithm, first.median, first.settings);
+  std::string t = fmt::format("{}: `{}` is lowest with {:.3g} ({})", where, first.algorithm,
+                              first.median, first.settings);
   if (c.levels.size() > 1)
     t += fmt::format(", `{}` next with {:.3g}", c.levels[1].algorithm, c.levels[1].median);
   return t + fmt::format("; the start has {:.3g}, the floor is {:.3g}.", c.start, c.floor);

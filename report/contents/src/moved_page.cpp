@@ -46,8 +46,7 @@ plots::Table stores_table(const Columns& all) {
     for (const std::string& b : c->results.builds) builds += (builds.empty() ? "" : "; ") + b;
     rows.rows.push_back({.label = fmt::format("{}: {}", letter_of(c->name, all), c->name),
                          .cells = {plots::count_cell(c->results.by_run.size()),
-                                   plots::count_cell(equal),
-                                   plots::count_cell(other),
+                                   plots::count_cell(equal), plots::count_cell(other),
                                    plots::count_cell(c->results.by_run.size() - equal - other),
                                    plots::text_cell(builds)}});
   }
@@ -57,10 +56,8 @@ plots::Table stores_table(const Columns& all) {
 
 /// One row a key for which not all stores have the same text.
 template <class Text>
-plots::RowGroup moved_rows(const Columns& all,
-                           const std::vector<std::string>& keys,
-                           const Text& text_of,
-                           bool words) {
+plots::RowGroup moved_rows(const Columns& all, const std::vector<std::string>& keys,
+                           const Text& text_of, bool words) {
   plots::RowGroup rows;
   for (const std::string& key : keys) {
     std::vector<std::string> texts;
@@ -157,9 +154,7 @@ plots::Table rates_table_of(const std::vector<MovedRate>& moved, const Columns& 
   return t;
 }
 
-TextPage::Section section(std::string id,
-                          std::string heading,
-                          plots::Table table,
+TextPage::Section section(std::string id, std::string heading, plots::Table table,
                           std::string_view nothing) {
   TextPage::Section s{.id = std::move(id), .heading = std::move(heading)};
   if (table.row_groups.empty() || table.row_groups.front().rows.empty())
@@ -194,8 +189,7 @@ TextPage moved_page(const std::vector<const Compared*>& all) {
   plots::Table words = table_of("words", "Claims whose word differs", "claim");
   words.column_groups = {{"", names_of(all)}};
   words.row_groups = {moved_rows(
-      all,
-      ids_of(all, &Site::claims),
+      all, ids_of(all, &Site::claims),
       [](const Site& site, const std::string& id) {
         const auto c = std::ranges::find(site.claims, id, &ClaimPage::id);
         return c == site.claims.end() ? std::string{} : c->word;
@@ -215,8 +209,7 @@ TextPage moved_page(const std::vector<const Compared*>& all) {
   plots::Table verdicts = table_of("verdicts", "Exhibits whose verdict differs", "exhibit");
   verdicts.column_groups = {{"", names_of(all)}};
   verdicts.row_groups = {moved_rows(
-      all,
-      ids_of(all, &Site::exhibits),
+      all, ids_of(all, &Site::exhibits),
       [](const Site& site, const std::string& id) {
         const auto e = std::ranges::find(site.exhibits, id, &ExhibitPage::id);
         return e == site.exhibits.end() ? std::string{} : e->finding;

@@ -26,8 +26,7 @@ constexpr std::size_t floats_at_a_time = 8;
 
 }  // namespace
 
-std::filesystem::path write_paper(const Site& site,
-                                  const std::filesystem::path& folder,
+std::filesystem::path write_paper(const Site& site, const std::filesystem::path& folder,
                                   const WriteOptions& options) {
   ensure_writable_folder(folder);
   std::string paper(preamble);
@@ -43,16 +42,13 @@ std::filesystem::path write_paper(const Site& site,
       descriptions.push_back(place / "figures.json");
       write_file(descriptions.back(), description_json(e, site).dump());
     }
-    paper += fmt::format(
-        "\\section{{{}}}\n{}\n", plots::latex_text(e.title), plots::latex_text(e.finding));
+    paper += fmt::format("\\section{{{}}}\n{}\n", plots::latex_text(e.title),
+                         plots::latex_text(e.finding));
     for (const plots::Figure& f : e.figures) {
       paper += fmt::format(
           "\\begin{{figure}}\n\\centering\n\\includegraphics[width=\\textwidth]{{{0}/{1}.pdf}}\n"
           "\\caption{{\\textbf{{{2}}} {3}}}\n\\label{{fig:{0}:{1}}}\n\\end{{figure}}\n",
-          e.folder,
-          f.id,
-          plots::latex_text(f.title),
-          plots::latex_text(f.caption));
+          e.folder, f.id, plots::latex_text(f.title), plots::latex_text(f.caption));
       placed();
     }
     for (const auto* tables : {&e.tables, &e.details})

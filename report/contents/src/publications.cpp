@@ -128,14 +128,11 @@ std::string bibtex_of_report(std::string_view scale) {
   const std::string address = cited("repository-code");
   std::string entry = fmt::format(
       "@software{{dpsosp,\n  author = {{{}}},\n  title = {{{{{}}}}},\n  version = {{{}}},\n",
-      cited_authors(),
-      cited("title"),
-      build.program_version);
+      cited_authors(), cited("title"), build.program_version);
   if (address.find(".invalid/") == std::string::npos)
     entry += fmt::format("  url = {{{}}},\n", address);
   return entry + fmt::format("  year = {{{}}},\n  note = {{{}}}\n}}",
-                             cited("date-released").substr(0, 4),
-                             note);
+                             cited("date-released").substr(0, 4), note);
 }
 
 std::vector<PseudoCode> pseudocode_of(std::string_view algorithm) {

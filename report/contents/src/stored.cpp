@@ -39,10 +39,8 @@ std::string part_title(const std::string& part, const std::string& axis_label) {
   return fmt::format("Against {}{}{}", axis, others.empty() ? "" : ", ", others);
 }
 
-Rate rate_of(const Slope& s,
-             const std::optional<ClaimedExponent>& claimed,
-             const std::string& sweep,
-             const Arm* arm) {
+Rate rate_of(const Slope& s, const std::optional<ClaimedExponent>& claimed,
+             const std::string& sweep, const Arm* arm) {
   constexpr double none = std::numeric_limits<double>::quiet_NaN();
   Rate r{.axis = axis_symbol(s.request.axis),
          .claimed_low = none,
@@ -91,10 +89,8 @@ std::string short_number(double v) {
   const std::size_t e = digits.find('e');
   const int exponent = std::stoi(digits.substr(e + 1));
   const std::string mantissa = fmt::format("{:g}", std::stod(digits.substr(0, e)));
-  return fmt::format("{}10^{{{}{}}}",
-                     mantissa == "1" ? "" : mantissa + "·",
-                     exponent < 0 ? "−" : "",
-                     std::abs(exponent));
+  return fmt::format("{}10^{{{}{}}}", mantissa == "1" ? "" : mantissa + "·",
+                     exponent < 0 ? "−" : "", std::abs(exponent));
 }
 
 std::string setting_of(const Arm& arm) {

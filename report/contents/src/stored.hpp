@@ -60,10 +60,8 @@ class Stored {
 };
 
 /// A slope as the pages show it; without a claimed exponent its range and zone are NaN.
-Rate rate_of(const Slope& slope,
-             const std::optional<ClaimedExponent>& claimed,
-             const std::string& sweep,
-             const Arm* arm);
+Rate rate_of(const Slope& slope, const std::optional<ClaimedExponent>& claimed,
+             const std::string& sweep, const Arm* arm);
 /// "1000", "4·10^{9}", "10^{−4}"
 std::string short_number(double v);
 /// "DP-SPIDER on double-well, d = 4, n = 10^{6}, ε = 1, δ = 10^{−6}"; and that records are
@@ -84,8 +82,7 @@ std::vector<AlgorithmPage> algorithm_pages_of(const Stored& stored,
                                               const std::vector<ForestGroup>& forest,
                                               const Site& site);
 std::vector<ProblemPage> problem_pages_of(const Stored& stored);
-std::vector<PaperPage> paper_pages_of(const Stored& stored,
-                                      const std::vector<ForestGroup>& forest,
+std::vector<PaperPage> paper_pages_of(const Stored& stored, const std::vector<ForestGroup>& forest,
                                       const Site& site);
 std::optional<WhichPage> which_of(const Stored& stored);
 std::vector<LeagueRank> ranks_of(const Stored& stored, std::string_view algorithm);

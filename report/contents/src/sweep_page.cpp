@@ -74,8 +74,7 @@ plots::Table exponents_table(const std::vector<Rate>& rates, const std::string& 
 
 /// The figures of the parts that slopes are fitted to, each with as many curves as print allows.
 /// \param notice  is told of parts without a figure
-std::vector<plots::Figure> figures_of(const Runs& runs,
-                                      const Sweep& sweep,
+std::vector<plots::Figure> figures_of(const Runs& runs, const Sweep& sweep,
                                       const std::function<void(const std::string&)>& notice) {
   std::vector<plots::Figure> figures;
   for (const Part& part : sweep.parts) {
@@ -90,13 +89,12 @@ std::vector<plots::Figure> figures_of(const Runs& runs,
     }
     std::set<std::string> settings;
     for (const std::size_t arm : part.arms) settings.insert(setting_of(sweep.arms[arm]));
-    whole.caption += fmt::format(
-        " {} seeds a cell. Where not varied: {}.", part.seeds, fmt::join(settings, "; "));
+    whole.caption += fmt::format(" {} seeds a cell. Where not varied: {}.", part.seeds,
+                                 fmt::join(settings, "; "));
     if (is_tuned(sweep, part))
       whole.caption +=
           fmt::format(" Settings were chosen on {} other seeds, as the table {} has it.",
-                      sweep.tuning.seeds,
-                      "tuning-" + part.name);
+                      sweep.tuning.seeds, "tuning-" + part.name);
     if (!undrawn.empty()) whole.caption += fmt::format(" Not drawn: {}.", undrawn);
     for (plots::Panel& p : whole.panels) p.title = part_title(part.name, p.x.label);
     figures.push_back(std::move(whole));
@@ -114,9 +112,7 @@ std::vector<std::string> notes_on(const std::vector<Slope>& slopes, const Sweep&
     std::string note = fmt::format(
         "{}, {}: {}. The slope is that of the level with what these constants make of it, and more "
         "seeds do not change that.",
-        s.part,
-        s.arm,
-        moving);
+        s.part, s.arm, moving);
     if (std::ranges::find(notes, note) == notes.end()) notes.push_back(std::move(note));
   }
   return notes;
@@ -124,17 +120,10 @@ std::vector<std::string> notes_on(const std::vector<Slope>& slopes, const Sweep&
 
 /// A table's CSV with names of ASCII letters without spaces, and nothing where a value is missing.
 std::string csv_for_programs(const plots::Table& table) {
-  static const std::map<std::string, std::string> words{{"α", "alpha"},
-                                                        {"δ", "delta"},
-                                                        {"ε", "epsilon"},
-                                                        {"λ", "lambda"},
-                                                        {"ρ", "rho"},
-                                                        {"√", "sqrt"},
-                                                        {"%", "percent"},
-                                                        {" ", "_"},
-                                                        {":", ""},
-                                                        {",", ""},
-                                                        {"'", ""}};
+  static const std::map<std::string, std::string> words{
+      {"α", "alpha"}, {"δ", "delta"}, {"ε", "epsilon"}, {"λ", "lambda"},
+      {"ρ", "rho"},   {"√", "sqrt"},  {"%", "percent"}, {" ", "_"},
+      {":", ""},      {",", ""},      {"'", ""}};
   const std::string text = plots::to_csv(table);
   std::string csv;
   bool is_head = true;
@@ -169,10 +158,8 @@ std::string finding_of(const std::vector<Rate>& rates) {
 
 }  // namespace
 
-std::vector<std::filesystem::path> write_sweep(const Store& store,
-                                               const Runs& runs,
-                                               const Sweep& sweep,
-                                               const SweepSource& source,
+std::vector<std::filesystem::path> write_sweep(const Store& store, const Runs& runs,
+                                               const Sweep& sweep, const SweepSource& source,
                                                const std::filesystem::path& folder,
                                                const WriteOptions& options) {
   const std::vector<Slope> slopes = slopes_of(runs, sweep);

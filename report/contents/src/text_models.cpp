@@ -73,9 +73,7 @@ TextPage privacy_page(const Stored& stored) {
     if (c.evidence == EvidenceKind::privacy)
       page.sections.back().facts.push_back(
           {"`" + c.id + "`",
-           fmt::format("{}: {}{}",
-                       to_string(stored.findings()[k].headline),
-                       c.reading,
+           fmt::format("{}: {}{}", to_string(stored.findings()[k].headline), c.reading,
                        c.of == ClaimOf::suite ? " (A statement of this suite.)" : "")});
   }
   page.sections.push_back({.id = "not-private",
@@ -171,9 +169,7 @@ TextPage provenance_page(const Stored& stored) {
   return page;
 }
 
-TextPage markdown_page(std::string id,
-                       std::string title,
-                       std::string lead,
+TextPage markdown_page(std::string id, std::string title, std::string lead,
                        std::string_view markdown) {
   TextPage page{.id = std::move(id), .title = std::move(title), .lead = std::move(lead)};
   page.sections.push_back({.markdown = std::string(markdown)});
@@ -186,14 +182,11 @@ std::vector<TextPage> text_pages_of(const Stored& stored, const Site& site) {
   std::vector<TextPage> pages{privacy_page(stored), speed_page(stored), provenance_page(stored)};
   for (const auto& [key, markdown] : errata_texts()) {
     if (key.empty())
-      pages.push_back(
-          markdown_page("errata",
-                        "Errata",
-                        "Where papers cannot be followed as printed, and where we were wrong.",
-                        markdown));
+      pages.push_back(markdown_page(
+          "errata", "Errata",
+          "Where papers cannot be followed as printed, and where we were wrong.", markdown));
     else
-      pages.push_back(markdown_page(fmt::format("errata-{}", key),
-                                    fmt::format("Errata of {}", key),
+      pages.push_back(markdown_page(fmt::format("errata-{}", key), fmt::format("Errata of {}", key),
                                     "The paper’s words, their hypotheses, our reading and what "
                                     "stands, in the order of the paper.",
                                     markdown));

@@ -138,8 +138,7 @@ class Schema {
       return entries_of("array", "items", of<typename T::value_type>());
     } else if constexpr (is_pair<T>) {
       return entries_of(
-          "array",
-          "prefixItems",
+          "array", "prefixItems",
           std::vector<json>{of<typename T::first_type>(), of<typename T::second_type>()});
     } else if constexpr (TextTable<T>) {
       return entries_of("object", "additionalProperties", of<typename T::mapped_type>());

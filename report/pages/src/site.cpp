@@ -122,18 +122,18 @@ class Writer {
   void figures(const std::vector<ExhibitPage>& exhibits, bool whole_site) {
     std::vector<fs::path> descriptions;
     std::vector<std::string> wanted;
-    const auto describe =
-        [&](const auto& model, const std::string& page, const std::vector<std::string>& drawings) {
-          for (const std::string& drawing : drawings)
-            for (const std::string& format : options_.formats) {
-              wanted.push_back(fmt::format("{}.{}", drawing, format));
-              fs::remove(folder_ / wanted.back());
-            }
-          if (drawings.empty()) return;
-          descriptions.push_back((folder_ / page).replace_extension(".json"));
-          ensure_writable_folder(descriptions.back().parent_path());
-          write_file(descriptions.back(), json_of(model));
-        };
+    const auto describe = [&](const auto& model, const std::string& page,
+                              const std::vector<std::string>& drawings) {
+      for (const std::string& drawing : drawings)
+        for (const std::string& format : options_.formats) {
+          wanted.push_back(fmt::format("{}.{}", drawing, format));
+          fs::remove(folder_ / wanted.back());
+        }
+      if (drawings.empty()) return;
+      descriptions.push_back((folder_ / page).replace_extension(".json"));
+      ensure_writable_folder(descriptions.back().parent_path());
+      write_file(descriptions.back(), json_of(model));
+    };
     for (const ExhibitPage& e : exhibits) {
       std::vector<std::string> drawings;
       for (const plots::Figure& f : e.figures) drawings.push_back(drawing_of(e, f));
@@ -236,9 +236,7 @@ fs::path write_site(Site site, const fs::path& folder, const WriteOptions& optio
   return writer.pages();
 }
 
-std::vector<fs::path> write_exhibit(const ExhibitPage& exhibit,
-                                    Site site,
-                                    const fs::path& folder,
+std::vector<fs::path> write_exhibit(const ExhibitPage& exhibit, Site site, const fs::path& folder,
                                     const WriteOptions& options) {
   ExhibitPage e = exhibit;
   std::set<std::string> taken;

@@ -22,8 +22,7 @@ IndependentTests::Result avdiukhin_2024_probe::independent_tests(const Independe
       find_problem("double-well")->make({.records = 1000, .seed = seed, .data_seed = seed});
   const PublicFacts& facts = problem.facts;
   UnsoundCurator curator(facts, *problem.records, {.seed = seed}, {});
-  StationarityTest test(curator,
-                        curator.draw(BatchPolicy::all()),
+  StationarityTest test(curator, curator.draw(BatchPolicy::all()),
                         {.epsilon = parameters.epsilon,
                          .gradient_scale = 0.1,
                          .curvature_scale = 0.1,
@@ -49,8 +48,8 @@ PowerErrors::Result avdiukhin_2024_probe::power_errors(const PowerErrors& parame
   planned.parameters.eigenvalue = avdiukhin_2024::EigenvalueRule::power;
   planned.parameters.power_gain = parameters.gain;
   planned.parameters.selection.share = 0.5;
-  const Scheduled scheduled = planned.schedule(
-      Schedule::practical, problem.facts, {.epsilon = 1.0, .delta = 1e-5}, Calibrator::cks);
+  const Scheduled scheduled = planned.schedule(Schedule::practical, problem.facts,
+                                               {.epsilon = 1.0, .delta = 1e-5}, Calibrator::cks);
   const auto& p = planned.parameters;
   const double scale =
       std::sqrt(problem.facts.constants[constant::hessian_lipschitz] * scheduled.alpha);
@@ -63,11 +62,8 @@ PowerErrors::Result avdiukhin_2024_probe::power_errors(const PowerErrors& parame
     x[0] = 2.0 * static_cast<double>(k) / static_cast<double>(points);
     const double least = std::min(1.0, 1.0 - 2.0 / std::pow(std::cosh(x[0]), 2));
     const double found =
-        noisy_power_method(curator,
-                           BatchPolicy::all(),
-                           x,
-                           {p.power_products, p.power_gain, p.hessian_limit, p.power_noise},
-                           stream)
+        noisy_power_method(curator, BatchPolicy::all(), x,
+                           {p.power_products, p.power_gain, p.hessian_limit, p.power_noise}, stream)
             .value;
     const double error = std::abs(found - least) / scale;
     largest = std::max(largest, error);

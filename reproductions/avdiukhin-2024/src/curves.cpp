@@ -65,15 +65,13 @@ class RowReader {
   }
 
   bool rest_is_empty() const {
-    return std::all_of(row_.fields.begin() + static_cast<std::ptrdiff_t>(place_),
-                       row_.fields.end(),
+    return std::all_of(row_.fields.begin() + static_cast<std::ptrdiff_t>(place_), row_.fields.end(),
                        [](const std::string& field) { return field.empty(); });
   }
 
  private:
   const std::string& next() { return row_.fields[place_++]; }
-  [[noreturn]] void refuse(std::string_view name,
-                           const std::string& text,
+  [[noreturn]] void refuse(std::string_view name, const std::string& text,
                            const char* expected) const {
     reject(fmt::format("{}, line {}", where_, row_.line), name, "'" + text + "'", expected);
   }
@@ -84,21 +82,17 @@ class RowReader {
 };
 
 /// The rows of a table below its header. \throws InputError if its header is another
-std::vector<CsvRow> rows_below(std::string_view where,
-                               std::string_view csv,
+std::vector<CsvRow> rows_below(std::string_view where, std::string_view csv,
                                const std::vector<std::string>& header) {
   std::vector<CsvRow> rows = read_csv_text(where, csv);
   if (rows.empty()) return rows;
   if (rows.front().fields != header)
-    reject(fmt::format("{}, line 1", where),
-           "columns",
-           std::string(rows.front().text),
+    reject(fmt::format("{}, line 1", where), "columns", std::string(rows.front().text),
            fmt::format("{}", fmt::join(header, ",")));
   rows.erase(rows.begin());
   for (const CsvRow& row : rows)
     if (row.fields.size() != header.size())
-      reject(fmt::format("{}, line {}", where, row.line),
-             "fields",
+      reject(fmt::format("{}, line {}", where, row.line), "fields",
              std::to_string(row.fields.size()),
              fmt::format("{}, as the header has", header.size()));
   return rows;
@@ -159,9 +153,7 @@ std::vector<CurveRun> read_curves(std::string_view where, std::string_view csv) 
     if (run.failure.empty()) {
       for_each_member(runs.back().result.epochs.emplace_back(), read);
     } else if (!read.rest_is_empty()) {
-      reject(fmt::format("{}, line {}", where, row.line),
-             "epoch",
-             "a number",
+      reject(fmt::format("{}, line {}", where, row.line), "epoch", "a number",
              "nothing, since the run failed");
     }
   }
@@ -186,8 +178,7 @@ std::vector<ComputedBy> read_provenance(std::string_view where, std::string_view
   return origins;
 }
 
-std::vector<Curve> curves_of(const std::vector<CurveRun>& runs,
-                             std::string_view figure,
+std::vector<Curve> curves_of(const std::vector<CurveRun>& runs, std::string_view figure,
                              std::string_view variant) {
   std::vector<Curve> curves;
   for (const CurveRun& run : runs) {

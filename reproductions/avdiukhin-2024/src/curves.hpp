@@ -51,8 +51,7 @@ struct Curve {
   std::vector<const CurveRun*> runs;
 };
 /// The curves of one variant of a figure, by ascending ε, without noise last. They refer to `runs`.
-std::vector<Curve> curves_of(const std::vector<CurveRun>& runs,
-                             std::string_view figure,
+std::vector<Curve> curves_of(const std::vector<CurveRun>& runs, std::string_view figure,
                              std::string_view variant);
 
 }  // namespace dpsosp::avdiukhin_2024_figures

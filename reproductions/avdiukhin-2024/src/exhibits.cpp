@@ -61,16 +61,12 @@ plots::Table share_table(const Runs& runs, const Sweep& sweep) {
     const CellMetric calls = measure(runs, cell, "evaluations");
     plots::Row row{.label = row_label(sweep, cell)};
     if (share.values.empty()) {
-      row.cells = {plots::text_cell("–"),
-                   plots::text_cell("–"),
-                   plots::text_cell("–"),
+      row.cells = {plots::text_cell("–"), plots::text_cell("–"), plots::text_cell("–"),
                    plots::text_cell("–")};
     } else {
       const double least = std::ranges::min(share.values);
       const double solved = median(alpha.values);
-      row.cells = {number_cell(solved),
-                   spread_cell(share),
-                   number_cell(least),
+      row.cells = {number_cell(solved), spread_cell(share), number_cell(least),
                    number_cell(median(calls.values))};
       if (solved >= saddle_level())
         row.cells[2].labels.push_back({"uninformative", plots::Tone::neutral});
@@ -196,9 +192,7 @@ plots::Table delta_table() {
           avdiukhin_2024::class_relative_delta({.epsilon = epsilon, .delta = delta}, delta);
       plots::Row row{.label = fmt::format("ε = {:g}, δ = {:g}", epsilon, delta)};
       row.cells = {
-          number_cell(2 * delta),
-          number_cell(reached, 4),
-          number_cell(std::min(1.0, proved), 4),
+          number_cell(2 * delta), number_cell(reached, 4), number_cell(std::min(1.0, proved), 4),
           number_cell(reached / (2 * delta)),
           number_cell(avdiukhin_2024::bound_failure({.epsilon = epsilon, .delta = delta}))};
       group.rows.push_back(std::move(row));

@@ -48,8 +48,7 @@ void check_order(const std::vector<Curve>& curves, EpochMetric metric, Condition
     if (before != nullptr) {
       const double fall = mean_final(*before, metric) - mean_final(c, metric);
       if (!(fall <= fall_allowed))
-        condition.broken.push_back(fmt::format("it falls by {:.3f} from eps = {} to {}",
-                                               fall,
+        condition.broken.push_back(fmt::format("it falls by {:.3f} from eps = {} to {}", fall,
                                                epsilon_text(before->epsilon),
                                                epsilon_text(c.epsilon)));
     }
@@ -57,8 +56,7 @@ void check_order(const std::vector<Curve>& curves, EpochMetric metric, Condition
   }
 }
 
-void check_rise_and_closeness(const std::vector<Curve>& curves,
-                              EpochMetric metric,
+void check_rise_and_closeness(const std::vector<Curve>& curves, EpochMetric metric,
                               Condition& condition) {
   const auto at = [&](std::optional<double> epsilon) {
     return mean_final(*curve_at(curves, epsilon), metric);
@@ -95,36 +93,31 @@ void check_norms(const FigureData& data, Condition& condition) {
     measured += fmt::format(", gradient with group normalisation {:.3g}", longest_norm(curves));
   if (const auto curves = curves_of(data.runs, "3a", start); !curves.empty())
     measured += fmt::format(", contribution before any step at widths over {} {:.3g}",
-                            curves.front().runs.front()->training.width,
-                            longest_norm(curves));
+                            curves.front().runs.front()->training.width, longest_norm(curves));
   condition.measured.push_back(std::move(measured));
   if (longest > published_bound)
     condition.broken.push_back(
         fmt::format("a record has {:.3g}, more than C = {}", longest, published_bound));
 }
 
-void check_below(const std::vector<Curve>& curves,
-                 const std::vector<Curve>& with_smaller_bound,
-                 EpochMetric metric,
-                 Condition& condition) {
+void check_below(const std::vector<Curve>& curves, const std::vector<Curve>& with_smaller_bound,
+                 EpochMetric metric, Condition& condition) {
   for (const Curve& c : curves) {
     const double lower = mean_final(c, metric),
                  upper = mean_final(*curve_at(with_smaller_bound, c.epsilon), metric);
     if (!(lower < upper))
-      condition.broken.push_back(fmt::format(
-          "at eps = {} it is {:.3f}, not below {:.3f}", epsilon_text(c.epsilon), lower, upper));
+      condition.broken.push_back(fmt::format("at eps = {} it is {:.3f}, not below {:.3f}",
+                                             epsilon_text(c.epsilon), lower, upper));
   }
 }
 
 /// Why the curves do not allow the condition to be looked at; empty if they do.
-std::string unusable(const FigureData& data,
-                     std::string_view figure,
-                     const std::vector<Curve>& curves,
-                     bool with_no_noise) {
+std::string unusable(const FigureData& data, std::string_view figure,
+                     const std::vector<Curve>& curves, bool with_no_noise) {
   for (const CurveRun& run : data.runs)
     if (run.figure == figure && run.variant == published && !run.failure.empty())
-      return fmt::format(
-          "a run at eps = {} failed: {}", epsilon_text(run.training.epsilon), run.failure);
+      return fmt::format("a run at eps = {} failed: {}", epsilon_text(run.training.epsilon),
+                         run.failure);
   std::vector<std::string> missing;
   for (const double epsilon : published_epsilons)
     if (curve_at(curves, epsilon) == nullptr) missing.push_back(epsilon_text(epsilon));
@@ -163,9 +156,7 @@ Finding weighed(const Condition& condition, const std::vector<Curve>& curves) {
       fmt::format(
           "the runs are smaller than the paper's (widths over {}, n = {}, {} seeds); on them "
           "the condition {}",
-          first.training.width,
-          first.training.records,
-          curves.front().runs.size(),
+          first.training.width, first.training.records, curves.front().runs.size(),
           condition.broken.empty() ? "holds" : fmt::format("is broken: {}", broken)),
       numbers);
 }
@@ -179,8 +170,8 @@ Finding judge_runs(std::string_view figure, const FigureData& data) {
   const EpochMetric metric =
       figure == "3a" ? &TrainedEpoch::train_accuracy : &TrainedEpoch::test_accuracy;
   Condition condition{
-      .measured = {fmt::format(
-          "{} accuracy {}", figure == "3a" ? "training" : "test", final_text(curves, metric))},
+      .measured = {fmt::format("{} accuracy {}", figure == "3a" ? "training" : "test",
+                               final_text(curves, metric))},
       .broken = {}};
   if (figure == "3a") check_norms(data, condition);
   if (figure == "3b") {
@@ -236,12 +227,8 @@ Finding judge_figure(std::string_view figure, const FigureData& data) {
 
 std::vector<Predicate> avdiukhin_2024_figure_predicates() {
   using avdiukhin_2024_figures::figure_predicate;
-  return {figure_predicate("1a"),
-          figure_predicate("1b"),
-          figure_predicate("2a"),
-          figure_predicate("2b"),
-          figure_predicate("3a"),
-          figure_predicate("3b")};
+  return {figure_predicate("1a"), figure_predicate("1b"), figure_predicate("2a"),
+          figure_predicate("2b"), figure_predicate("3a"), figure_predicate("3b")};
 }
 
 }  // namespace dpsosp

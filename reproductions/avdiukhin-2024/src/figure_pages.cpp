@@ -65,8 +65,7 @@ plots::Series series_of(const std::vector<const CurveRun*>& runs,
 }
 
 /// One curve an ε.
-plots::Panel panel_by_epsilon(std::string title,
-                              std::string ordinate,
+plots::Panel panel_by_epsilon(std::string title, std::string ordinate,
                               const std::vector<Curve>& curves,
                               const std::function<double(const TrainedEpoch&)>& value) {
   plots::Panel p{
@@ -81,8 +80,7 @@ plots::Panel panel_by_epsilon(std::string title,
 }
 
 plots::Panel accuracy_panel(const FigureData& data, const Shown& s, EpochMetric metric) {
-  return panel_by_epsilon(s.words,
-                          of_training(metric) ? "training accuracy" : "test accuracy",
+  return panel_by_epsilon(s.words, of_training(metric) ? "training accuracy" : "test accuracy",
                           curves_of(data, s),
                           [metric](const TrainedEpoch& epoch) { return epoch.*metric; });
 }
@@ -96,17 +94,9 @@ std::string size_words(const CurveRun& run) {
   return fmt::format(
       "{}{} {} (d = {}), the first {} records of {} and {} test records, B = {}, {} epochs (T = "
       "{}){}.",
-      is_published_size(run) ? "" : "Reduced, and no test of the paper's figure: ",
-      t.network,
-      widths,
-      run.result.summary.parameters,
-      t.records,
-      t.data,
-      t.test_records,
-      t.batch,
-      t.epochs,
-      run.result.summary.steps,
-      t.augment ? ", flips and translations" : "");
+      is_published_size(run) ? "" : "Reduced, and no test of the paper's figure: ", t.network,
+      widths, run.result.summary.parameters, t.records, t.data, t.test_records, t.batch, t.epochs,
+      run.result.summary.steps, t.augment ? ", flips and translations" : "");
 }
 
 std::string caption_of(const FigureData& data, const std::vector<Shown>& variants) {
@@ -120,16 +110,14 @@ std::string caption_of(const FigureData& data, const std::vector<Shown>& variant
     sizes = size_words(run);
     std::size_t seeds = 0;
     for (const Curve& c : curves) seeds = std::max(seeds, c.runs.size());
-    caption += fmt::format(
-        " {}: η = {:g}, {} seed{}.", s.words, run.training.step_size, seeds, seeds == 1 ? "" : "s");
+    caption += fmt::format(" {}: η = {:g}, {} seed{}.", s.words, run.training.step_size, seeds,
+                           seeds == 1 ? "" : "s");
   }
   return caption;
 }
 
-plots::Figure accuracy_figure(const FigureData& data,
-                              std::string_view figure,
-                              const std::vector<Shown>& variants,
-                              EpochMetric metric) {
+plots::Figure accuracy_figure(const FigureData& data, std::string_view figure,
+                              const std::vector<Shown>& variants, EpochMetric metric) {
   plots::Figure f{.id = "accuracy-curves",
                   .title = fmt::format("Figure {}, run again", figure),
                   .caption = caption_of(data, variants)};
@@ -157,14 +145,12 @@ plots::Panel norms_panel(const FigureData& data, const Shown& s) {
   plots::Panel p{.title = s.words,
                  .x = {.label = "epoch"},
                  .y = {.label = "norm", .scale = plots::Scale::log},
-                 .lines = {{fmt::format("C = {:g}", published_bound),
-                            plots::Direction::horizontal,
+                 .lines = {{fmt::format("C = {:g}", published_bound), plots::Direction::horizontal,
                             published_bound}}};
   std::vector<const CurveRun*> runs;
   for (const Curve& c : curves_of(data, s)) runs.insert(runs.end(), c.runs.begin(), c.runs.end());
   if (runs.empty()) return p;
-  const auto add = [&](const char* label,
-                       std::size_t style,
+  const auto add = [&](const char* label, std::size_t style,
                        const std::function<double(const TrainedEpoch&)>& value) {
     plots::Series series = series_of(runs, value);
     series.label = label;
@@ -174,12 +160,10 @@ plots::Panel norms_panel(const FigureData& data, const Shown& s) {
   add("longest of the epoch's batches", 8, [](const TrainedEpoch& epoch) {
     return positive(epoch.largest_norm.value_or(gap_in_curve));
   });
-  add("longest of 256 records", 9, [](const TrainedEpoch& epoch) {
-    return positive(epoch.audit_norm);
-  });
-  add("norm of the mean gradient", 10, [](const TrainedEpoch& epoch) {
-    return positive(epoch.mean_gradient_norm);
-  });
+  add("longest of 256 records", 9,
+      [](const TrainedEpoch& epoch) { return positive(epoch.audit_norm); });
+  add("norm of the mean gradient", 10,
+      [](const TrainedEpoch& epoch) { return positive(epoch.mean_gradient_norm); });
   return p;
 }
 
@@ -188,15 +172,11 @@ plots::Figure second_order_figure(const FigureData& data, const Shown& s) {
   return {.id = "second-order-curves",
           .title = "Gradient and least eigenvalue along the run",
           .caption = caption_of(data, {s}),
-          .panels = {panel_by_epsilon("gradient of the smooth network",
-                                      "gradient norm",
-                                      curves,
+          .panels = {panel_by_epsilon("gradient of the smooth network", "gradient norm", curves,
                                       [](const TrainedEpoch& e) {
                                         return e.smooth_gradient_norm.value_or(gap_in_curve);
                                       }),
-                     panel_by_epsilon("least eigenvalue of its Hessian",
-                                      "λ_{min}",
-                                      curves,
+                     panel_by_epsilon("least eigenvalue of its Hessian", "λ_{min}", curves,
                                       [](const TrainedEpoch& e) {
                                         return e.lambda_min.value_or(gap_in_curve);
                                       })},
@@ -207,32 +187,21 @@ plots::Figure second_order_figure(const FigureData& data, const Shown& s) {
 std::string origin_words(const std::vector<ComputedBy>& origins) {
   std::vector<std::string> words;
   for (const ComputedBy& o : origins)
-    words.push_back(fmt::format("by dpsosp {} at scale {} on {}{}",
-                                o.build,
-                                o.scale,
-                                o.first,
+    words.push_back(fmt::format("by dpsosp {} at scale {} on {}{}", o.build, o.scale, o.first,
                                 o.last == o.first ? "" : " to " + o.last));
   return words.empty() ? "by a build that was not recorded"
                        : fmt::format("{}", fmt::join(words, " and "));
 }
 
-void add_first_figure(plots::Exhibit& e,
-                      std::string_view figure,
-                      const FigureData& data,
-                      const std::vector<Shown>& variants,
-                      EpochMetric metric) {
-  e.tables = {accuracy_table(data, variants, metric),
-              privacy_table(data, variants),
-              clipping_table(data, figure, metric),
-              dependence_table(data, variants, metric)};
+void add_first_figure(plots::Exhibit& e, std::string_view figure, const FigureData& data,
+                      const std::vector<Shown>& variants, EpochMetric metric) {
+  e.tables = {accuracy_table(data, variants, metric), privacy_table(data, variants),
+              clipping_table(data, figure, metric), dependence_table(data, variants, metric)};
   e.figures = {accuracy_figure(data, figure, variants, metric)};
 }
 
 void add_figure_1a(plots::Exhibit& e, const FigureData& data) {
-  add_first_figure(e,
-                   "1a",
-                   data,
-                   {shown("1a", published), shown("1a", sound), shown("1a", adam)},
+  add_first_figure(e, "1a", data, {shown("1a", published), shown("1a", sound), shown("1a", adam)},
                    &TrainedEpoch::test_accuracy);
   const Shown with_hessian = shown("1a", smooth);
   const std::vector<Curve> curves = curves_of(data, with_hessian);
@@ -242,8 +211,8 @@ void add_figure_1a(plots::Exhibit& e, const FigureData& data) {
 
 void add_figure_3a(plots::Exhibit& e, const FigureData& data) {
   const std::vector<Shown> trained{shown("1a", published)};
-  const std::vector<Shown> looked_at{
-      shown("1a", published), shown("3a", own_gradients), shown("3a", start)};
+  const std::vector<Shown> looked_at{shown("1a", published), shown("3a", own_gradients),
+                                     shown("3a", start)};
   e.tables = {accuracy_table(data, trained, &TrainedEpoch::train_accuracy),
               norms_table(data, looked_at),
               dependence_table(data, trained, &TrainedEpoch::train_accuracy)};
@@ -266,8 +235,7 @@ void add_figure_3b(plots::Exhibit& e, const FigureData& data) {
   Shown pessimistic = shown("3b", published), as_published = shown("1a", published);
   pessimistic.words = fmt::format("C = {:g}, of Theorem 3.3", theorem_bound);
   as_published.words = fmt::format("C = {:g}, as Figure 1a", published_bound);
-  e.tables = {bounds_table(data, metric),
-              privacy_table(data, {pessimistic}),
+  e.tables = {bounds_table(data, metric), privacy_table(data, {pessimistic}),
               dependence_table(data, {pessimistic}, metric)};
   e.figures = {accuracy_figure(data, "3b", {pessimistic, as_published}, metric)};
 }
@@ -282,13 +250,10 @@ std::string verdict_words(std::string_view figure, const FigureData& data) {
        {std::optional(0.125), std::optional(8.0), std::optional<double>()})
     if (const Curve* c = curve_at(curves, epsilon))
       words.push_back(
-          fmt::format("{:.3f} {}",
-                      mean(final_values(*c, metric)),
+          fmt::format("{:.3f} {}", mean(final_values(*c, metric)),
                       epsilon ? "at ε = " + epsilon_text(epsilon) : std::string("without noise")));
-  return fmt::format("{} accuracy {}{}",
-                     figure == "3a" ? "training" : "test",
-                     fmt::join(words, ", "),
-                     data.before ? "; computed before" : "");
+  return fmt::format("{} accuracy {}{}", figure == "3a" ? "training" : "test",
+                     fmt::join(words, ", "), data.before ? "; computed before" : "");
 }
 
 }  // namespace
@@ -313,22 +278,18 @@ plots::Exhibit figure_page(std::string_view figure, const FigureData& data) {
     if (run.figure == figure) own.push_back(run);
   }
   if (failed > 0)
-    e.notice.push_back(fmt::format(
-        "{} of {} runs failed and are not shown; curves.csv says why.", failed, data.runs.size()));
+    e.notice.push_back(fmt::format("{} of {} runs failed and are not shown; curves.csv says why.",
+                                   failed, data.runs.size()));
   if (figure == "1a") add_figure_1a(e, data);
   if (figure == "3a") add_figure_3a(e, data);
   if (figure == "3b") add_figure_3b(e, data);
   if (figure == "1b" || figure == "2a" || figure == "2b")
-    add_first_figure(e,
-                     figure,
-                     data,
-                     {shown(figure, published), shown(figure, sound)},
+    add_first_figure(e, figure, data, {shown(figure, published), shown(figure, sound)},
                      &TrainedEpoch::test_accuracy);
   std::erase_if(e.figures, [](const plots::Figure& f) { return f.panels.empty(); });
   e.attachments = {
       {"curves.csv: every epoch of the runs of this figure", "curves.csv", curves_csv(own)},
-      {"provenance.csv: where and when they were computed",
-       "provenance.csv",
+      {"provenance.csv: where and when they were computed", "provenance.csv",
        provenance_csv(data.origins)}};
   return e;
 }
@@ -340,8 +301,7 @@ std::vector<ExhibitEntry> avdiukhin_2024_figure_exhibits() {
   std::vector<ExhibitEntry> entries;
   for (const char* figure : {"1a", "1b", "2a", "2b", "3a", "3b"}) {
     entries.push_back(exhibit_entry(
-        avdiukhin_2024_texts(),
-        fmt::format("avdiukhin-2024/figure-{}", figure),
+        avdiukhin_2024_texts(), fmt::format("avdiukhin-2024/figure-{}", figure),
         [figure](const Study& study) { return figure_jobs(figure, study); },
         [figure](const Runs& runs, const Study& study) {
           return figure_page(figure,

@@ -182,10 +182,7 @@ Training with_adam(Training training) {
 
 VariantRuns published_1a(Scale scale) {
   const Sizes sizes = cifar10_sizes(scale);
-  return {"1a",
-          std::string(published),
-          training_of(sizes, "cnn", "cifar10"),
-          sizes.epsilons,
+  return {"1a", std::string(published), training_of(sizes, "cnn", "cifar10"), sizes.epsilons,
           sizes.seeds};
 }
 
@@ -202,8 +199,7 @@ std::vector<VariantRuns> figure_1a(Scale scale) {
           {"1a", std::string(smooth), with_hessian, sizes.smooth, sizes.smooth_seeds}};
 }
 
-std::vector<VariantRuns> two_variants(std::string figure,
-                                      const Training& training,
+std::vector<VariantRuns> two_variants(std::string figure, const Training& training,
                                       const Sizes& sizes) {
   return {{figure, std::string(published), training, sizes.epsilons, sizes.seeds},
           {figure, std::string(sound), made_sound(training), sizes.sound, sizes.seeds}};
@@ -259,10 +255,8 @@ NeededFiles needed_files(std::string_view figure) {
     return {{"cifar-100-binary/train.bin", "cifar-100-binary/test.bin", "resnet18.safetensors"},
             "the binary version of CIFAR-100, and weights of ResNet-18 pretrained on ImageNet"};
   if (figure == "2b")
-    return {{"cola_public/raw/in_domain_train.tsv",
-             "cola_public/raw/in_domain_dev.tsv",
-             "cola_public/raw/out_of_domain_dev.tsv",
-             "bert-base-uncased/model.safetensors",
+    return {{"cola_public/raw/in_domain_train.tsv", "cola_public/raw/in_domain_dev.tsv",
+             "cola_public/raw/out_of_domain_dev.tsv", "bert-base-uncased/model.safetensors",
              "bert-base-uncased/vocab.txt"},
             "the corpus CoLA 1.1, and weights and vocabulary of the uncased BERT-base"};
   return {};
@@ -280,8 +274,8 @@ CurveRun curve_run(const VariantRuns& variant, const Job& job, const StoredRun& 
   try {
     run.result = stored.result.get<TrainingResult>();
   } catch (const InputError& e) {
-    throw InputError(fmt::format(
-        "run {}: what is stored is no result of this program: {}", stored.key.hash(), e.what()));
+    throw InputError(fmt::format("run {}: what is stored is no result of this program: {}",
+                                 stored.key.hash(), e.what()));
   }
   return run;
 }
@@ -350,14 +344,10 @@ std::string missing_files(std::string_view figure) {
     if (!std::filesystem::exists(data_folder() / file)) missing.push_back(file);
   if (missing.empty()) return "";
   return fmt::format("needs data: {} ({}), to be put into $DPSOSP_DATA or data/; then {}",
-                     fmt::join(missing, ", "),
-                     needed.what,
-                     command_of(figure));
+                     fmt::join(missing, ", "), needed.what, command_of(figure));
 }
 
-FigureData figure_data(std::string_view figure,
-                       const Runs& runs,
-                       const Study& study,
+FigureData figure_data(std::string_view figure, const Runs& runs, const Study& study,
                        const std::vector<CommittedCurves>& committed) {
   const std::vector<VariantRuns> variants = runs_of_figure(figure, study.scale);
   FigureData data;

@@ -61,9 +61,7 @@ struct FigureData {
   std::vector<ComputedBy> origins;
 };
 /// From `runs` if they hold every run of the figure at this scale, else from the committed curves.
-FigureData figure_data(std::string_view figure,
-                       const Runs& runs,
-                       const Study& study,
+FigureData figure_data(std::string_view figure, const Runs& runs, const Study& study,
                        const std::vector<CommittedCurves>& committed);
 
 /// "./run reproduce avdiukhin-2024/figure-1a"

@@ -93,8 +93,7 @@ plots::Cell largest_cell(const std::vector<double>& values) {
 }
 
 /// The number of each run at its first or last epoch.
-std::vector<double> at_end_of_run(const Curve& curve,
-                                  bool first,
+std::vector<double> at_end_of_run(const Curve& curve, bool first,
                                   std::optional<double> TrainedEpoch::*member) {
   std::vector<double> values;
   for (const CurveRun* run : curve.runs) {
@@ -120,8 +119,7 @@ std::vector<Curve> curves_of(const FigureData& data, const Shown& s) {
 
 bool of_training(EpochMetric metric) { return metric == &TrainedEpoch::train_accuracy; }
 
-plots::Table accuracy_table(const FigureData& data,
-                            const std::vector<Shown>& variants,
+plots::Table accuracy_table(const FigureData& data, const std::vector<Shown>& variants,
                             EpochMetric metric) {
   plots::Table t{.id = of_training(metric) ? "training-accuracy" : "accuracy",
                  .row_header = "nominal ε"};
@@ -166,15 +164,13 @@ plots::Table privacy_table(const FigureData& data, const std::vector<Shown>& var
     for (const Curve& c : curves_of(data, s)) {
       const CurveRun& run = *c.runs.front();
       const TrainingSummary& summary = run.result.summary;
-      group.rows.push_back({.label = epsilon_text(c.epsilon),
-                            .cells = {labels_cell(c),
-                                      number_cell(run.training.clip),
-                                      number_cell(summary.noise),
-                                      number_cell(summary.multiplier, 4),
-                                      plots::count_cell(violations_in(c)),
-                                      epsilon_cell(summary.epsilon_add_remove),
-                                      epsilon_cell(summary.epsilon_replace_one),
-                                      epsilon_cell(summary.epsilon_small_delta)}});
+      group.rows.push_back(
+          {.label = epsilon_text(c.epsilon),
+           .cells = {labels_cell(c), number_cell(run.training.clip), number_cell(summary.noise),
+                     number_cell(summary.multiplier, 4), plots::count_cell(violations_in(c)),
+                     epsilon_cell(summary.epsilon_add_remove),
+                     epsilon_cell(summary.epsilon_replace_one),
+                     epsilon_cell(summary.epsilon_small_delta)}});
       if (!summary.reason.empty() && std::ranges::find(t.notes, summary.reason) == t.notes.end())
         t.notes.push_back(summary.reason);
     }
@@ -210,8 +206,7 @@ plots::Table clipping_table(const FigureData& data, std::string_view figure, Epo
   return t;
 }
 
-plots::Table dependence_table(const FigureData& data,
-                              const std::vector<Shown>& variants,
+plots::Table dependence_table(const FigureData& data, const std::vector<Shown>& variants,
                               EpochMetric metric) {
   plots::Table t{.id = of_training(metric) ? "training-dependence" : "dependence",
                  .row_header = "runs"};
@@ -250,8 +245,7 @@ plots::Table norms_table(const FigureData& data, const std::vector<Shown>& varia
                                                               : std::nullopt;
                                         })),
                largest_cell(over_epochs(c, [](const TrainedEpoch& e) { return e.audit_norm; })),
-               number_cell(std::ranges::min(mean_norms)),
-               number_cell(std::ranges::max(mean_norms)),
+               number_cell(std::ranges::min(mean_norms)), number_cell(std::ranges::max(mean_norms)),
                plots::count_cell(violations_in(c))}});
     }
     t.row_groups.push_back(std::move(group));
@@ -283,10 +277,10 @@ plots::Table second_order_table(const std::vector<Curve>& curves) {
 
 plots::Table bounds_table(const FigureData& data, EpochMetric metric) {
   plots::Table t{.id = "bounds", .row_header = "nominal ε"};
-  t.column_groups.push_back({"",
-                             {fmt::format("C = {:g}", theorem_bound),
-                              fmt::format("C = {:g}, Figure 1a", published_bound),
-                              "Figure 1a − Figure 3b"}});
+  t.column_groups.push_back(
+      {"",
+       {fmt::format("C = {:g}", theorem_bound), fmt::format("C = {:g}, Figure 1a", published_bound),
+        "Figure 1a − Figure 3b"}});
   const std::vector<Curve> high = curves_of(data.runs, "3b", published),
                            low = curves_of(data.runs, "1a", published);
   plots::RowGroup group;
@@ -294,8 +288,7 @@ plots::Table bounds_table(const FigureData& data, EpochMetric metric) {
     const Curve* other = curve_at(low, c.epsilon);
     group.rows.push_back(
         {.label = epsilon_text(c.epsilon),
-         .cells = {text_cell(mean_text(&c, metric)),
-                   text_cell(mean_text(other, metric)),
+         .cells = {text_cell(mean_text(&c, metric)), text_cell(mean_text(other, metric)),
                    text_cell(other == nullptr ? "–" : to_text(gap(*other, c, metric)))}});
   }
   t.row_groups.push_back(std::move(group));

@@ -26,13 +26,11 @@ std::vector<Curve> curves_of(const FigureData& data, const Shown& s);
 
 bool of_training(EpochMetric metric);
 
-plots::Table accuracy_table(const FigureData& data,
-                            const std::vector<Shown>& variants,
+plots::Table accuracy_table(const FigureData& data, const std::vector<Shown>& variants,
                             EpochMetric metric);
 plots::Table privacy_table(const FigureData& data, const std::vector<Shown>& variants);
 plots::Table clipping_table(const FigureData& data, std::string_view figure, EpochMetric metric);
-plots::Table dependence_table(const FigureData& data,
-                              const std::vector<Shown>& variants,
+plots::Table dependence_table(const FigureData& data, const std::vector<Shown>& variants,
                               EpochMetric metric);
 plots::Table norms_table(const FigureData& data, const std::vector<Shown>& variants);
 plots::Table second_order_table(const std::vector<Curve>& curves);

@@ -50,8 +50,7 @@ Gradients gradients_met(const FinishedRun& run) {
   return g;
 }
 
-std::vector<JobCell> given_noise_cells(const Study& study,
-                                       std::string_view law,
+std::vector<JobCell> given_noise_cells(const Study& study, std::string_view law,
                                        const std::vector<double>& noise_factors) {
   struct Setting {
     Index dimension, batch;
@@ -60,9 +59,7 @@ std::vector<JobCell> given_noise_cells(const Study& study,
   const bool smoke = study.scale == Scale::smoke, full = study.scale == Scale::full;
   std::vector<JobCell> cells;
   for (const double factor : noise_factors)
-    for (const Setting& s : {Setting{2, 1, 1.0},
-                             Setting{10, 10, 1.0},
-                             Setting{2, 1, 1.0 / 128},
+    for (const Setting& s : {Setting{2, 1, 1.0}, Setting{10, 10, 1.0}, Setting{2, 1, 1.0 / 128},
                              Setting{10, 10, 1.0 / 128}}) {
       const bool long_run = s.c_step < 1.0;  // 128 times the steps of the others
       if (long_run && (smoke || factor != noise_factors.front())) continue;

@@ -33,8 +33,7 @@ Gradients gradients_met(const FinishedRun& run);
 
 /// Cells of the probe `avdiukhin-2024/given-noise`: α = 0.2, d = 2 with B = 1 and d = 10 with
 /// B = 10, c_η = 1 and, for the first factor, 1/128.
-std::vector<JobCell> given_noise_cells(const Study& study,
-                                       std::string_view law,
+std::vector<JobCell> given_noise_cells(const Study& study, std::string_view law,
                                        const std::vector<double>& noise_factors);
 /// Shares of α-SOSPs in them; `done` is false where a run is missing.
 struct GivenNoise {

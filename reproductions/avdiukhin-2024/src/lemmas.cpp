@@ -60,9 +60,7 @@ Finding logarithmic_escape(const Evidence& e) {
   return finding(
       off <= 0.1 && slope >= 0.4 && slope <= 0.6,
       fmt::format("{:.3g} at n = 1e3..1e5; slope {:.3g} in ln n, off the line by {:.2g} %",
-                  fmt::join(y, ", "),
-                  slope,
-                  100 * off),
+                  fmt::join(y, ", "), slope, 100 * off),
       "not linear in ln n with a slope near 1/2");
 }
 
@@ -77,9 +75,7 @@ Finding lemma_b11(const Evidence& e) {
   return finding(fallen >= 1.0 / 3 && risen <= 0.01,
                  fmt::format("f has fallen by more than 𝓕 after {} steps in {:.1f} % of the runs, "
                              "and risen by 𝓕/100 in {:.1f} %",
-                             steps,
-                             100 * fallen,
-                             100 * risen),
+                             steps, 100 * fallen, 100 * risen),
                  "f falls too seldom, or rises");
 }
 
@@ -96,8 +92,7 @@ Finding lemma_b8() {
   return finding(least >= 1 && largest <= 3,
                  fmt::format("β_{{t}}/α_{{t}} is at least {:.3f} and, for t ≥ 2/(ηγ), at most "
                              "{:.3f}, over ηγ = 1e-4 to 0.999",
-                             least,
-                             largest));
+                             least, largest));
 }
 
 constexpr double selection_candidates = 6, selection_failure = 0.05;
@@ -116,10 +111,9 @@ std::vector<JobCell> selection_cells(const Study& study) {
                    {"deviation", "1"},
                    {"largest_deviation", "1"}};
   spec.observations = 0;
-  return {seeded_cell(spec,
-                      study.scale == Scale::full    ? 200
-                      : study.scale == Scale::quick ? 40
-                                                    : 5)};
+  return {seeded_cell(spec, study.scale == Scale::full    ? 200
+                            : study.scale == Scale::quick ? 40
+                                                          : 5)};
 }
 
 Finding section_3_4(const Evidence& e) {
@@ -132,17 +126,16 @@ Finding section_3_4(const Evidence& e) {
     };
     const double alpha = parameter("selection_alpha"), rho = 1.0 / saddle_level();
     records = static_cast<double>(run.run->records);
-    needed = std::max(needed,
-                      32.0 *
-                          std::max(parameter("clip") / alpha,
-                                   parameter("hessian_limit") / std::sqrt(rho * alpha)) *
-                          (std::log(selection_candidates) + std::log(2.0 / selection_failure)) /
-                          parameter("selection_epsilon"));
+    needed =
+        std::max(needed, 32.0 *
+                             std::max(parameter("clip") / alpha,
+                                      parameter("hessian_limit") / std::sqrt(rho * alpha)) *
+                             (std::log(selection_candidates) + std::log(2.0 / selection_failure)) /
+                             parameter("selection_epsilon"));
     // P(|Lap(b)| > w) = e^{−w/b} with the printed scales, of 2K numbers; L = 1
     const double answers = records * parameter("selection_epsilon");
-    printed =
-        std::max(printed,
-                 selection_candidates * (std::exp(-0.5 * alpha * answers / parameter("clip")) +
+    printed = std::max(
+        printed, selection_candidates * (std::exp(-0.5 * alpha * answers / parameter("clip")) +
                                          std::exp(-0.5 * std::sqrt(rho * alpha) * answers)));
     ++count;
     if (*metric_of(r, "counts.selected") == 0) {
@@ -162,14 +155,7 @@ Finding section_3_4(const Evidence& e) {
       fmt::format("noise of the printed scales exceeds α/2 or √(ρα)/2 in {} tests with probability "
                   "at most {:.2g}; {} of {} runs accept nothing, {} a point above 4 α (largest "
                   "{:.3g} α), at n = {:.3g} against {:.3g} needed",
-                  selection_candidates,
-                  printed,
-                  none,
-                  count,
-                  far,
-                  worst,
-                  records,
-                  needed));
+                  selection_candidates, printed, none, count, far, worst, records, needed));
 }
 
 /// The selection with its eigenvalues by the power method, the power step and Oja's.
@@ -192,11 +178,9 @@ std::vector<JobCell> power_cells(const Study& study) {
                      {"largest_deviation", "1"}};
     spec.observations = 0;
     cells.push_back(seeded_cell(spec, study.scale == Scale::full ? 200 : smoke ? 5 : 40));
-    cells.push_back(
-        probe_cell(study,
-                   PowerErrors{.records = 40000, .dimension = 10, .gain = gain, .points = 20},
-                   {{"gain", gain}},
-                   smoke ? 1 : 20));
+    cells.push_back(probe_cell(
+        study, PowerErrors{.records = 40000, .dimension = 10, .gain = gain, .points = 20},
+        {{"gain", gain}}, smoke ? 1 : 20));
   }
   return cells;
 }
@@ -233,14 +217,7 @@ Finding section_3_4_power(const Evidence& e) {
       fmt::format("{:.2g} of the eigenvalues are off by more than √(ρα)/2, by {:.2g} √(ρα) at "
                   "most, after {:g} products; {} of {} runs accept nothing, {} a point above 4 α "
                   "(largest {:.3g} α); at most {:.3f} ε spent",
-                  share,
-                  largest,
-                  products,
-                  none,
-                  count,
-                  far,
-                  worst,
-                  spent));
+                  share, largest, products, none, count, far, worst, spent));
 }
 
 constexpr double test_epsilon = 0.1;
@@ -279,10 +256,7 @@ Finding section_3_4_privacy(const Evidence& e) {
                   "bounds every record's Hessian AboveThreshold costs [{:.3g} ε, 6 ε] a stream at "
                   "δ = 0, 12 ε "
                   "at most, and {} independent tests {:.3g} ε",
-                  fmt::join(shown, ", "),
-                  stream,
-                  tested,
-                  added / test_epsilon),
+                  fmt::join(shown, ", "), stream, tested, added / test_epsilon),
       "a record moves λ_min by more than L/n");
 }
 
@@ -302,9 +276,7 @@ Finding appendix_c(const Evidence& e) {
       met.kept == met.runs,
       fmt::format("at least {:.3g} of the iterates in each of {} runs, with records whose "
                   "longest own gradient is at least {:.3g} σ",
-                  met.least,
-                  met.runs,
-                  met.longest),
+                  met.least, met.runs, met.longest),
       fmt::format("{} runs below one half", met.runs - met.kept));
 }
 

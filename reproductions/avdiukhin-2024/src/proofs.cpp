@@ -31,8 +31,7 @@ Finding lemma_b3(const Evidence& e) {
   return finding(met.most_steep <= 0.25,
                  fmt::format("at most {:.3g} of the iterates have a gradient of α or more, in each "
                              "of {} runs",
-                             met.most_steep,
-                             met.runs),
+                             met.most_steep, met.runs),
                  "more than a quarter");
 }
 
@@ -40,11 +39,9 @@ std::vector<JobCell> lemma_b7_cells(const Study& study) {
   std::vector<JobCell> cells;
   for (const int d : {2, 5})
     for (const double step : {0.1, 0.3})
-      cells.push_back(
-          probe_cell(study,
-                     CoupledIdentity{.dimension = d, .step_size = step, .noise = 0.3, .steps = 40},
-                     {{"dimension", d}, {"step_size", step}},
-                     study.scale == Scale::smoke ? 1 : 4));
+      cells.push_back(probe_cell(
+          study, CoupledIdentity{.dimension = d, .step_size = step, .noise = 0.3, .steps = 40},
+          {{"dimension", d}, {"step_size", step}}, study.scale == Scale::smoke ? 1 : 4));
   return cells;
 }
 
@@ -69,10 +66,7 @@ Finding lemma_b7(const Evidence& e) {
                              "difference, in {} pairs of 40 steps, of which each part takes {:.2g} "
                              "or more at some step; with the index of the lemma's sums by at most "
                              "{:.1g}",
-                             shifted,
-                             pairs,
-                             part,
-                             off),
+                             shifted, pairs, part, off),
                  "the index of the definition is one step ahead");
 }
 
@@ -111,9 +105,7 @@ Finding lemma_b9() {
       tail <= 1.0 && std::max(late, early) <= 1.0 / 3,
       fmt::format("the upper bound with c = 2√2: at most {:.3g} of δ̃; ‖dif_{{t}}‖ ≤ β_{{t}}ηΔ/10 "
                   "with probability {:.3g} at most for t ≥ 2/(ηγ), and up to {:.4g} before",
-                  tail,
-                  late,
-                  early),
+                  tail, late, early),
       "the lower bound fails for small t");
 }
 
@@ -124,13 +116,12 @@ std::vector<JobCell> lemma_c1_cells(const Study& study) {
     for (const double jumps : {0.5, 2.0, 20.0})
       for (const double start : {0.0, 10.0})
         for (const double curvature : {1.0, -0.5})
-          cells.push_back(probe_cell(study,
-                                     DescentWithoutB{.failure = failure,
-                                                     .jumps = jumps,
-                                                     .start = start,
-                                                     .curvature = curvature,
-                                                     .steps = 30,
-                                                     .runs = smoke ? 200 : 5000}));
+          cells.push_back(probe_cell(study, DescentWithoutB{.failure = failure,
+                                                            .jumps = jumps,
+                                                            .start = start,
+                                                            .curvature = curvature,
+                                                            .steps = 30,
+                                                            .runs = smoke ? 200 : 5000}));
   return cells;
 }
 
@@ -150,9 +141,7 @@ Finding lemma_c1(const Evidence& e) {
                       fmt::format("c = {:.3g} is enough in the 1 − δ̃ quantile of each of {} laws; "
                                   "the cross term exceeds its bound with probability {:.3g} δ̃ at "
                                   "most, summed over octaves",
-                                  needed,
-                                  e.cells.size(),
-                                  peeled),
+                                  needed, e.cells.size(), peeled),
                       "c above 1");
   f.value = needed;
   return f;

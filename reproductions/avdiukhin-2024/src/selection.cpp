@@ -46,9 +46,8 @@ double curvature_cost(double records, double epsilon, double delta, double thres
 double above_threshold_cost(double sensitivity, int tests) {
   double most = 0.0;
   for (const double last : {-40.0, -20.0, -10.0, 0.0, 5.0})
-    most = std::max(most,
-                    log_first_success(tests, 0.0, last) -
-                        log_first_success(tests, sensitivity, last - sensitivity));
+    most = std::max(most, log_first_success(tests, 0.0, last) -
+                              log_first_success(tests, sensitivity, last - sensitivity));
   return most;
 }
 

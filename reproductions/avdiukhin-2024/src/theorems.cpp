@@ -24,9 +24,7 @@ namespace {
 
 /// ε at δ = 0.01 of the noise of avdiukhin-2024, Theorem 3.1, with constant c₂ for a target ε:
 /// n = 50000, 2328 steps, batches of 512: by independent coins, or of fixed size under replace-one.
-double theorem_3_1_epsilon(double c2,
-                           double epsilon,
-                           Adjacency adjacency,
+double theorem_3_1_epsilon(double c2, double epsilon, Adjacency adjacency,
                            bool fixed_size = false) {
   constexpr Index records = 50000, batch = 512, steps = 2328;
   constexpr double delta = 0.01;
@@ -37,10 +35,7 @@ double theorem_3_1_epsilon(double c2,
   constexpr double rate = static_cast<double>(batch) / records;
   if (adjacency == Adjacency::replace_one)
     return avdiukhin_2024::implied_epsilon(
-        fixed_size ? BatchPolicy::sample(batch) : BatchPolicy::poisson(rate),
-        records,
-        steps,
-        ratio,
+        fixed_size ? BatchPolicy::sample(batch) : BatchPolicy::poisson(rate), records, steps, ratio,
         delta);
   const CountedEvent event{PoissonGaussianEvent{.rate = rate, .noise_multiplier = 2.0 * ratio},
                            steps};
@@ -87,10 +82,7 @@ Finding theorem_1_1() {
       near(in_alpha, -4) && near(in_sigma, 2) && near(in_d, 0),
       fmt::format("exponents {:+.3f} in α, {:+.3f} in σ, {:+.3f} in d; of T over the full variance "
                   "σ²/B + dΔ² {:.3f} in d",
-                  in_alpha,
-                  in_sigma,
-                  in_d,
-                  std::abs(of_full)),
+                  in_alpha, in_sigma, in_d, std::abs(of_full)),
       "the calls grow with the dimension, counted in the variance of the data");
 }
 
@@ -110,10 +102,7 @@ Finding theorem_3_1() {
     texts.push_back(fmt::format(
         "ε = {:g} costs {:.3g}, {:.3g} under replace-one, where c_{{2}} = {:.3g} is enough, {:.3g} "
         "with batches of fixed size",
-        epsilon,
-        implied,
-        theorem_3_1_epsilon(1.0, epsilon, Adjacency::replace_one),
-        enough(false),
+        epsilon, implied, theorem_3_1_epsilon(1.0, epsilon, Adjacency::replace_one), enough(false),
         enough(true)));
   }
   double full = 0;  // the c₂ that full batches need under add/remove: μ = ε/(c₂ √ln(1/δ))
@@ -124,20 +113,16 @@ Finding theorem_3_1() {
   return finding(holds && full <= 1.71,
                  fmt::format("within the premise ε < {:.3g} at c_{{1}} = 1, and beyond it: {}; "
                              "full batches need c_{{2}} = {:.3g} under add/remove",
-                             premise,
-                             fmt::join(texts, "; "),
-                             full),
+                             premise, fmt::join(texts, "; "), full),
                  "c_{2} is too little noise");
 }
 
 std::vector<JobCell> lemma_3_2_cells(const Study& study) {
   std::vector<JobCell> cells = sweep_cells(study, rate_sweep);
   for (const double dimension : {1e2, 1e3, 1e4})
-    cells.push_back(
-        probe_cell(study,
-                   GradientsWithNoise{.records = 1000, .dimension = static_cast<Index>(dimension)},
-                   {{"dimension", dimension}},
-                   study.scale == Scale::smoke ? 2 : 20));
+    cells.push_back(probe_cell(
+        study, GradientsWithNoise{.records = 1000, .dimension = static_cast<Index>(dimension)},
+        {{"dimension", dimension}}, study.scale == Scale::smoke ? 2 : 20));
   return cells;
 }
 
@@ -183,13 +168,7 @@ Finding lemma_3_2(const Evidence& e) {
           "the longest gradient of runs at η = 1/L with the noise of Theorem 3.3 has the "
           "median {}; with the steps of the rate {:.3g} to {:.3g}, at most {:.3g} of C, and "
           "from T = {:.0f} to {:.0f} the median changes by the factor {:.3g}",
-          fmt::join(noisy, ", "),
-          least,
-          most,
-          worst,
-          first_steps,
-          last_steps,
-          growth),
+          fmt::join(noisy, ", "), least, most, worst, first_steps, last_steps, growth),
       "gradients exceed C");
 }
 
@@ -218,10 +197,7 @@ Finding lemma_3_2_repaired(const Evidence& e) {
       kept == count && std::abs(ratio - 10) <= 1e-8,
       fmt::format("{} of {} runs without a longer gradient, the longest {:.3g} of C; C of 10 f is "
                   "{:.10g} times C of f",
-                  kept,
-                  count,
-                  worst,
-                  ratio));
+                  kept, count, worst, ratio));
 }
 
 Finding theorem_3_3() {
@@ -229,8 +205,7 @@ Finding theorem_3_3() {
   return finding(seen <= 0.02 + 1e-12,
                  fmt::format("δ = {:.4g} for 0.02 at ε = 1: the event is one of the path, which "
                              "releases may show; {:.4g} for an event that they hide",
-                             seen,
-                             extremal_delta(1.0, 0.01, 0.01)),
+                             seen, extremal_delta(1.0, 0.01, 0.01)),
                  "the extremal pair needs more");
 }
 
@@ -261,11 +236,7 @@ Finding theorem_3_4_share(const Evidence& e) {
       kept == count && met.kept == met.runs,
       fmt::format("at least {:.3g} of the iterates in each of {} runs with the theorem's η and T, "
                   "{:.3g} in each of {} runs of the rate; {} more are uninformative",
-                  met.least,
-                  met.runs,
-                  least,
-                  count,
-                  empty),
+                  met.least, met.runs, least, count, empty),
       fmt::format("{} runs below one half", count - kept + met.runs - met.kept));
 }
 
@@ -291,9 +262,7 @@ Finding theorem_3_4_constants() {
       std::max(printed, best) >= 1.0,
       fmt::format("{:.3g} f_{{max}} as printed, {:.2g} f_{{max}} with the best constants that the "
                   "lemmas allow, {:.3g} f_{{max}} with k_{{T}} = max(64, 32 c_{{I}}/c_{{F}})",
-                  printed,
-                  best,
-                  bucket_decrease(TheoremConstants::corrected)),
+                  printed, best, bucket_decrease(TheoremConstants::corrected)),
       "k_{T} = 64 is too short");
 }
 
@@ -317,11 +286,7 @@ Finding noise_is_needed(const Evidence& e) {
       still == quiet && below == noisy,
       fmt::format(
           "without noise {} of {} runs end at 1/ρ (off by {:.1g}); with it {} of {} end below α",
-          still,
-          quiet,
-          off,
-          below,
-          noisy));
+          still, quiet, off, below, noisy));
 }
 
 }  // namespace

@@ -185,27 +185,20 @@ std::vector<Job> jobs_of_slopes(const Claim& claim, const Study& study) {
 /// Exponent, bound, and what limits, of one slope.
 std::string three_parts(const Slope& s, const ClaimedSlope& wanted, const SlopeVerdict& v) {
   const SlopeFit& fit = *s.fit;
-  std::string text = fmt::format("exponent {} for {}, zone {}: {}",
-                                 to_text(fit),
-                                 to_text(wanted.exponent),
-                                 to_text(zone_of(wanted.exponent, s.request.rivals)),
-                                 to_string(v.verdict));
+  std::string text =
+      fmt::format("exponent {} for {}, zone {}: {}", to_text(fit), to_text(wanted.exponent),
+                  to_text(zone_of(wanted.exponent, s.request.rivals)), to_string(v.verdict));
   if (!v.reason.empty()) text += fmt::format(" ({})", v.reason);
-  text += fmt::format("; slope of means {:+.3f} {}. Bound: {}",
-                      fit.mean_slope,
-                      to_text(fit.mean_interval),
-                      to_string(v.bound));
+  text += fmt::format("; slope of means {:+.3f} {}. Bound: {}", fit.mean_slope,
+                      to_text(fit.mean_interval), to_string(v.bound));
   if (s.over_promise) text += fmt::format(", levels at most {:.2g} of it", *s.over_promise);
   text += ". What limits: ";
   if (s.of_plan)
     text += fmt::format("the plan itself has the slope {:+.3f}", *s.of_plan);
   else
     text += "no plan has an accuracy here";
-  return text + fmt::format(". {} cells from {:g} to {:g}, {} seeds and more.",
-                            fit.cells,
-                            s.cells.front().x,
-                            s.cells.back().x,
-                            fit.seeds);
+  return text + fmt::format(". {} cells from {:g} to {:g}, {} seeds and more.", fit.cells,
+                            s.cells.front().x, s.cells.back().x, fit.seeds);
 }
 
 Finding slope_finding(const Claim& claim, Slopes& slopes, const Study& study) {
@@ -224,8 +217,7 @@ Finding slope_finding(const Claim& claim, Slopes& slopes, const Study& study) {
     f.slopes.push_back(s == nullptr ? std::nullopt : std::optional(*s));
     if (s == nullptr) {
       all_run = false;
-      reasons.push_back(fmt::format("{}: {}",
-                                    name,
+      reasons.push_back(fmt::format("{}: {}", name,
                                     study.catalogue.has_sweep(wanted.sweep)
                                         ? "not run at this scale"
                                         : "its sweep does not exist yet"));
@@ -237,11 +229,8 @@ Finding slope_finding(const Claim& claim, Slopes& slopes, const Study& study) {
     headlines.push_back(headline_of(v));
     if (!v.reason.empty()) reasons.push_back(fmt::format("{}: {}", name, v.reason));
     const bool settled = confirms(v.verdict) || v.verdict == worse_than_claimed;
-    measured.push_back(s->fit ? fmt::format("{} {} for {}: {}{}",
-                                            name,
-                                            to_text(*s->fit),
-                                            to_text(wanted.exponent),
-                                            to_string(v.verdict),
+    measured.push_back(s->fit ? fmt::format("{} {} for {}: {}{}", name, to_text(*s->fit),
+                                            to_text(wanted.exponent), to_string(v.verdict),
                                             settled ? "" : fmt::format(", {}", to_string(v.bound)))
                               : fmt::format("{}: no slope", name));
     if (s->fit) f.parts.push_back(fmt::format("{}: {}", name, three_parts(*s, wanted, v)));
@@ -507,14 +496,9 @@ json claims_json(const ClaimSet& set, const std::vector<Finding>* findings) {
   json all = json::array();
   for (std::size_t k = 0; k < set.claims.size(); ++k) {
     const Claim& c = set.claims[k];
-    json j{{"id", c.id},
-           {"place", c.place},
-           {"of", to_string(c.of)},
-           {"reading", c.reading},
-           {"kind", to_string(c.kind)},
-           {"evidence", to_string(c.evidence)},
-           {"measure", c.measure},
-           {"expected", c.expected}};
+    json j{{"id", c.id},           {"place", c.place},          {"of", to_string(c.of)},
+           {"reading", c.reading}, {"kind", to_string(c.kind)}, {"evidence", to_string(c.evidence)},
+           {"measure", c.measure}, {"expected", c.expected}};
     const auto add = [&](const char* name, const std::string& text) {
       if (!text.empty()) j[name] = text;
     };

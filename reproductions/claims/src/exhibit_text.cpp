@@ -57,10 +57,8 @@ void put_first(std::vector<std::string>& list, const std::vector<std::string>& f
 /// Refuses words of a table or figure that the exhibit does not have, unless it has nothing to show
 /// yet. Those of [every] may be for other exhibits.
 template <class Shown>
-void check_ids(const ExhibitText& text,
-               std::string_view kind,
-               const std::vector<ExhibitText::Item>& items,
-               const std::vector<Shown>& shown) {
+void check_ids(const ExhibitText& text, std::string_view kind,
+               const std::vector<ExhibitText::Item>& items, const std::vector<Shown>& shown) {
   std::vector<std::string> ids;
   for (const Shown& s : shown) ids.push_back(s.id);
   for (const ExhibitText::Item& item : items)
@@ -125,17 +123,13 @@ std::vector<ExhibitText> parse_exhibits(const Texts& texts) {
 }
 
 ExhibitEntry exhibit_entry(
-    const Texts& texts,
-    std::string_view id,
+    const Texts& texts, std::string_view id,
     std::function<std::vector<Job>(const Study& study)> jobs,
     std::function<plots::Exhibit(const Runs& runs, const Study& study)> render) {
   std::vector<std::string> ids;
   for (ExhibitText& text : parse_exhibits(texts)) {
     if (text.id == id)
-      return {text.id,
-              text.title,
-              text.paper,
-              std::move(jobs),
+      return {text.id, text.title, text.paper, std::move(jobs),
               [text, render = std::move(render)](const Runs& runs, const Study& study) {
                 plots::Exhibit exhibit = render(runs, study);
                 add_words(exhibit, text);

@@ -31,10 +31,8 @@ Finding finding(bool holds, std::string measured, std::string reason) {
 
 Finding nothing_ran() { return {.verdict = Verdict::inconclusive, .reason = "no run finished"}; }
 
-Finding vacuous_below(const std::function<bool(double)>& says_something,
-                      std::string_view trivial,
-                      std::string_view setting,
-                      std::string reason) {
+Finding vacuous_below(const std::function<bool(double)>& says_something, std::string_view trivial,
+                      std::string_view setting, std::string reason) {
   double low = 0, high = std::log(1e60);  // of ln n
   if (!says_something(std::exp(high)))
     throw InputError(fmt::format("vacuous_below: {} at n = 1e60, expected an end of it", trivial));
@@ -69,13 +67,8 @@ double least_constant(const std::function<double(double)>& cost, double budget, 
     throw InputError(fmt::format("least_constant: no c near {:g} costs {:g}", guess, budget));
   std::uintmax_t evaluations = 60;
   return std::exp(boost::math::tools::toms748_solve(
-                      excess,
-                      low,
-                      high,
-                      at_low,
-                      at_high,
-                      [](double a, double b) { return std::abs(b - a) <= 1e-5; },
-                      evaluations)
+                      excess, low, high, at_low, at_high,
+                      [](double a, double b) { return std::abs(b - a) <= 1e-5; }, evaluations)
                       .second);
 }
 

@@ -73,8 +73,7 @@ std::vector<double> JudgedCell::metric(std::string_view name) const {
   return values;
 }
 
-std::vector<const JudgedCell*> Evidence::of(std::string_view sweep,
-                                            std::string_view part,
+std::vector<const JudgedCell*> Evidence::of(std::string_view sweep, std::string_view part,
                                             std::string_view arm) const {
   std::vector<const JudgedCell*> found;
   for (const JudgedCell& c : cells)
@@ -111,8 +110,7 @@ Predicate by_formulas(std::string claim, Finding (*judge)()) {
           .judge = [judge](const Evidence&) { return judge(); }};
 }
 
-Predicate on_sweeps(std::string claim,
-                    std::vector<std::string> sweeps,
+Predicate on_sweeps(std::string claim, std::vector<std::string> sweeps,
                     std::function<Finding(const Evidence&)> judge) {
   return {.claim = std::move(claim),
           .cells =

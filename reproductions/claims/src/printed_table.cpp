@@ -23,8 +23,7 @@ bool shows(const TableEntry::Measured& where, const Slope& s) {
 }
 
 /// The measured slope of one axis, or why there is none.
-plots::Cell slope_cell(const std::vector<Slope>& slopes,
-                       const TableEntry::Measured& where,
+plots::Cell slope_cell(const std::vector<Slope>& slopes, const TableEntry::Measured& where,
                        std::string_view axis) {
   const auto found = std::ranges::find_if(
       slopes, [&](const Slope& s) { return s.request.axis == axis && shows(where, s); });
@@ -52,8 +51,7 @@ std::string epsilon_label(const FittedSweeps& sweeps) {
 
 /// Level, records and evaluations of the part "reference": of the arm itself, or of "ARM,
 /// reference" where the sweep runs on another problem than the reference point.
-std::vector<plots::Cell> reference_cells(const Runs& runs,
-                                         const Sweep& sweep,
+std::vector<plots::Cell> reference_cells(const Runs& runs, const Sweep& sweep,
                                          std::string_view arm) {
   for (const Part& part : sweep.parts) {
     if (!part.name.starts_with("reference")) continue;
@@ -177,10 +175,9 @@ plots::Table printed_table(const Runs& runs, const Study& study, const PrintedTa
     row.cells = {plots::text_cell(e.column), plots::text_cell(e.printed)};
     if (e.measured.empty()) {
       row.cells.push_back(plots::text_cell(
-          e.algorithms.empty()
-              ? e.remark
-              : fmt::format(
-                    "{}: {}", e.algorithms.front(), e.remark.empty() ? "not measured" : e.remark)));
+          e.algorithms.empty() ? e.remark
+                               : fmt::format("{}: {}", e.algorithms.front(),
+                                             e.remark.empty() ? "not measured" : e.remark)));
       while (row.cells.size() < 10) row.cells.push_back(plots::text_cell(""));
       group.rows.push_back(std::move(row));
       continue;
@@ -226,9 +223,7 @@ plots::Label exponents_label(const std::vector<Slope>& slopes, const Texts& text
   count(ClaimOf::paper);
   const bool cited = judged == 0;  // a table of prior work
   if (cited) count(ClaimOf::cited);
-  return {fmt::format("{} of {} {} exponents confirmed{}",
-                      confirmed,
-                      judged,
+  return {fmt::format("{} of {} {} exponents confirmed{}", confirmed, judged,
                       cited ? "cited" : "printed",
                       met == 0 ? "" : fmt::format(", of {} more the bound alone", met)),
           confirmed + met == judged ? plots::Tone::good : plots::Tone::caution};
@@ -257,9 +252,8 @@ plots::Table controls_table(const Runs& runs, const Sweep& sweep, std::string id
         {"output", "output.sosp_level"},
         {"median over iterates", "trace.median_sosp_level"},
         {"lowest of the iterates", "best.sosp_level"}}}};
-  if (!sweep.metric.empty() &&
-      std::ranges::find(groups.front().second, sweep.metric, &Column::metric) ==
-          groups.front().second.end())
+  if (!sweep.metric.empty() && std::ranges::find(groups.front().second, sweep.metric,
+                                                 &Column::metric) == groups.front().second.end())
     groups.push_back(
         {metric_label(sweep.metric), {{"start", sweep.metric, true}, {"control", sweep.metric}}});
   groups.push_back({"", {{"steps", "steps"}}});
@@ -294,8 +288,7 @@ plots::Table controls_table(const Runs& runs, const Sweep& sweep, std::string id
   return t;
 }
 
-std::vector<plots::Figure> slopes_figures(const Runs& runs,
-                                          const Sweep& sweep,
+std::vector<plots::Figure> slopes_figures(const Runs& runs, const Sweep& sweep,
                                           const std::string& id) {
   plots::Figure all = slopes_figure(runs, sweep, id, sweep.title);
   const std::string solved = metric_label("schedule.alpha");
@@ -303,10 +296,8 @@ std::vector<plots::Figure> slopes_figures(const Runs& runs,
   return in_pages(all);
 }
 
-plots::Exhibit printed_table_exhibit(const Runs& runs,
-                                     const Study& study,
-                                     const PrintedTable& table,
-                                     const Texts& texts) {
+plots::Exhibit printed_table_exhibit(const Runs& runs, const Study& study,
+                                     const PrintedTable& table, const Texts& texts) {
   plots::Exhibit e;
   e.tables.push_back(printed_table(runs, study, table));
   std::vector<Slope> all;

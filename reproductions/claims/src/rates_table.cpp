@@ -45,20 +45,10 @@ plots::Table rates_table(const Runs& runs, const Study& study) {
       "seeds where a control repeats the cell; near 1, the slope is that of sampling or of the "
       "schedule and not of noise. Each algorithm's own pages show the runs.";
   t.row_header = "algorithm";
-  t.column_groups.push_back({"",
-                             {"privacy",
-                              "metric",
-                              "axis",
-                              "claimed",
-                              "zone",
-                              "measured",
-                              "95 % interval",
-                              "of means",
-                              "of the plan",
-                              "drift",
-                              "over ε = ∞",
-                              "bound",
-                              "verdict"}});
+  t.column_groups.push_back(
+      {"",
+       {"privacy", "metric", "axis", "claimed", "zone", "measured", "95 % interval", "of means",
+        "of the plan", "drift", "over ε = ∞", "bound", "verdict"}});
   for (const std::string& name : rate_sweeps(study)) {
     const Sweep sweep = study.sweep(name);
     plots::RowGroup group{.label = sweep.title};
@@ -102,14 +92,9 @@ std::string rate_timings(const Store& store, const Study& study) {
           if (const auto found = seconds.find(run.hash()); found != seconds.end())
             of_cell.push_back(found->second);
         if (of_cell.empty()) continue;
-        csv += fmt::format("{},{},\"{}\",\"{}\",{},{:.4g},{:.4g}\r\n",
-                           name,
-                           part.name,
-                           sweep.arms[cell.arm].name,
-                           to_text(cell.at),
-                           of_cell.size(),
-                           median(of_cell),
-                           std::accumulate(of_cell.begin(), of_cell.end(), 0.0));
+        csv += fmt::format("{},{},\"{}\",\"{}\",{},{:.4g},{:.4g}\r\n", name, part.name,
+                           sweep.arms[cell.arm].name, to_text(cell.at), of_cell.size(),
+                           median(of_cell), std::accumulate(of_cell.begin(), of_cell.end(), 0.0));
       }
   }
   return csv;

@@ -40,9 +40,8 @@ Collection collect(const std::vector<Reproduction>& reproductions) {
       all.catalogue.exponents.push_back(
           {c.id, s.axis, s.exponent, s.part, s.arm, s.metric, s.rivals, s.solved});
   // In the order of their file names, whichever paper they belong to.
-  std::ranges::sort(all.catalogue.sweeps, {}, [](const BuiltInSweep& s) {
-    return std::string(s.name) + ".toml";
-  });
+  std::ranges::sort(all.catalogue.sweeps, {},
+                    [](const BuiltInSweep& s) { return std::string(s.name) + ".toml"; });
   const auto claims = std::make_shared<const ClaimSet>(all.claims);
   all.catalogue.exhibits.push_back(claims_exhibit(claims));
   append(all.catalogue.exhibits, std::move(exhibits));

@@ -31,8 +31,7 @@ plots::Exhibit all_claims(const ClaimSet& claims, const Runs& runs, const Study&
       "reading. Six words say what came out, and the column evidence says of what kind it is. "
       "docs/claims.md has the rules and how often they err. Each claim has a page, with the "
       "authors' side where it is not confirmed."};
-  e.tables = {claims_summary_table(claims, findings),
-              claims_table(claims, findings),
+  e.tables = {claims_summary_table(claims, findings), claims_table(claims, findings),
               rates_table(runs, study)};
   std::size_t printed = 0, met = 0, vacuous = 0, open = 0;
   for (std::size_t k = 0; k < findings.size(); ++k) {
@@ -46,11 +45,7 @@ plots::Exhibit all_claims(const ClaimSet& claims, const Runs& runs, const Study&
       fmt::format(
           "{} of {} printed claims decided; of {} the bound alone holds, {} are vacuous, {} "
           "are open",
-          printed - met - vacuous - open,
-          printed,
-          met,
-          vacuous,
-          open),
+          printed - met - vacuous - open, printed, met, vacuous, open),
       plots::Tone::neutral};
   return e;
 }
@@ -59,9 +54,7 @@ plots::Exhibit all_claims(const ClaimSet& claims, const Runs& runs, const Study&
 
 ExhibitEntry claims_exhibit(const std::shared_ptr<const ClaimSet>& claims) {
   return {
-      "claims",
-      "Every claim and its verdict; every rate",
-      "All papers",
+      "claims", "Every claim and its verdict; every rate", "All papers",
       [claims](const Study& study) { return all_jobs(*claims, study); },
       [claims](const Runs& runs, const Study& study) { return all_claims(*claims, runs, study); }};
 }

@@ -61,8 +61,7 @@ plots::Figure risk_figure(const Runs& runs, const Study& study) {
 ExhibitEntry entry(int number) {
   const PrintedTable table = printed_table_of(ganesh_2023_texts(), fmt::format("Table {}", number));
   return exhibit_entry(
-      ganesh_2023_texts(),
-      fmt::format("ganesh-2023/table-{}", number),
+      ganesh_2023_texts(), fmt::format("ganesh-2023/table-{}", number),
       [table](const Study& study) { return printed_table_jobs(table, study); },
       [table, number](const Runs& runs, const Study& study) {
         plots::Exhibit e = printed_table_exhibit(runs, study, table, ganesh_2023_texts());

@@ -39,8 +39,7 @@ Finding cap_covers_escapes() {
     covered = covered && escapes <= cap;
     words.push_back(fmt::format("n = {:g}: room for {:.1f} escapes, cap {:g}", n, escapes, cap));
   }
-  return finding(covered,
-                 fmt::format("{}", fmt::join(words, "; ")),
+  return finding(covered, fmt::format("{}", fmt::join(words, "; ")),
                  "without logarithms, and so in the limit: escapes may number α^(-3/2), the cap is "
                  "1/α; with the printed ln^4 it exceeds T up to n of about 1e26");
 }
@@ -96,8 +95,7 @@ Finding proof_privacy_zeroed() {
   return {.verdict = holds_if(zeroed_zcdp * replaced <= 0.5 + 1e-9),
           .measured = fmt::format("[{0:.3f}, {0:.3f}] phi for phi/2, where a record is zeroed out; "
                                   "{1:.3f} phi under replace-one",
-                                  zeroed_zcdp * replaced,
-                                  replaced),
+                                  zeroed_zcdp * replaced, replaced),
           .value = zeroed_zcdp * replaced};
 }
 
@@ -114,8 +112,7 @@ Finding main_text_privacy_zeroed() {
   return {.verdict = holds_if(std::max(one, all) <= 0.5 + 1e-9),
           .measured = fmt::format("[{0:.5f}, {0:.5f}] phi with one call of O1, [{1:.3f}, {1:.3f}] "
                                   "phi with T_1, for phi/2, where a record is zeroed out",
-                                  one,
-                                  all),
+                                  one, all),
           .value = all};
 }
 
@@ -125,13 +122,12 @@ Finding population_privacy_zeroed() {
   const auto t = ganesh_2023::theorem_4_6_at(unit_problem(1e8, 16), phi, 0.02, 0.02);
   const double first = charge(1, t.refresh_batch, t.refresh_deviation) / phi,
                second = charge(1, t.increment_batch, t.increment_deviation) / phi;
-  return {.verdict = holds_if(zeroed_zcdp * std::max(first, second) <= 0.5 + 1e-12),
-          .measured = fmt::format("a record of O1 pays [{0:.3f}, {0:.3f}] phi, one of O2 [{1:.3f}, "
-                                  "{1:.3f}] phi, for phi/2, where a record is zeroed out; {2:.3f} "
-                                  "phi under replace-one",
-                                  zeroed_zcdp * first,
-                                  zeroed_zcdp * second,
-                                  std::max(first, second))};
+  return {
+      .verdict = holds_if(zeroed_zcdp * std::max(first, second) <= 0.5 + 1e-12),
+      .measured = fmt::format("a record of O1 pays [{0:.3f}, {0:.3f}] phi, one of O2 [{1:.3f}, "
+                              "{1:.3f}] phi, for phi/2, where a record is zeroed out; {2:.3f} "
+                              "phi under replace-one",
+                              zeroed_zcdp * first, zeroed_zcdp * second, std::max(first, second))};
 }
 
 /// The ledger's charge of a session with the printed scales at ε = 1, which is under replace-one.
@@ -151,8 +147,7 @@ Finding selection_privacy_zeroed() {
   return {.verdict = holds_if(replaced <= 2.0 + 1e-12),
           .measured = fmt::format("a session costs at most {:.6f} epsilon where a record is zeroed "
                                   "out, {:.6f} under replace-one",
-                                  replaced / 2,
-                                  replaced)};
+                                  replaced / 2, replaced)};
 }
 
 Finding queries_of_units() {
@@ -233,10 +228,7 @@ Finding one_drift_threshold() {
                               "sqrt(d)/sqrt(phi) = n^(2/9), n^{:+.4f} at n^(1/9) and n^{:+.4f} "
                               "at n^(1/2); the alpha of the best kappa over the printed one as "
                               "n^{:+.4f} at n^(2/9)",
-                              within,
-                              below,
-                              above,
-                              best),
+                              within, below, above, best),
       .reason = largest <= 0.01 ? ""
                                 : "sigma_2 sqrt(d kappa) exceeds alpha_1 where kappa is that of "
                                   "the sampling errors",
@@ -255,9 +247,7 @@ double printed_log(double n) { return std::log(n * printed_dimension / printed_f
 Finding theorem_4_2_literal() {
   return vacuous_below(
       [](double n) { return std::pow(printed_u(n), 2.0 / 3) * std::pow(printed_log(n), 6) < 1; },
-      "alpha_1 > G",
-      printed_setting,
-      every_point);
+      "alpha_1 > G", printed_setting, every_point);
 }
 
 Finding theorem_4_6_literal() {
@@ -267,9 +257,7 @@ Finding theorem_4_6_literal() {
                    std::pow(printed_log(n), 3) <
                1;
       },
-      "alpha_1 > G",
-      printed_setting,
-      every_point);
+      "alpha_1 > G", printed_setting, every_point);
 }
 
 Finding tree_spider_literal() {
@@ -280,8 +268,7 @@ Finding tree_spider_literal() {
         return 2 * t.alpha * baselines::tree_threshold_factor(f, t.depth, t.rounds, delta, 0.05) <
                1;
       },
-      "2 C alpha > L",
-      "d = 10, eps = 1, unit constants",
+      "2 C alpha > L", "d = 10, eps = 1, unit constants",
       "below that n no leaf is long enough to be refused, and the start is returned (errata F9)");
 }
 

@@ -32,8 +32,7 @@ std::vector<JobCell> escape_cells(const Study& study) {
                                            .gamma = gamma,
                                            .curvature = curvature,
                                            .adversarial = adversarial},
-                               {{"adversarial", adversarial}},
-                               100));
+                               {{"adversarial", adversarial}}, 100));
   return cells;
 }
 
@@ -44,8 +43,7 @@ Finding adversarial_escape(const Evidence& e) {
           .measured =
               fmt::format("{:.0f} of 100 seeds leave under the cancelling error, {:.0f} under a "
                           "frozen Gaussian one",
-                          100 * adversarial,
-                          100 * benign)};
+                          100 * adversarial, 100 * benign)};
 }
 
 std::vector<JobCell> selection_cells(const Study& study) {
@@ -60,8 +58,7 @@ std::vector<JobCell> selection_cells(const Study& study) {
                                                 .smoothness = 2,
                                                 .candidates = 100,
                                                 .failure = 0.1},
-                               {{"records", m}, {"epsilon", epsilon}},
-                               2000));
+                               {{"records", m}, {"epsilon", epsilon}}, 2000));
   return cells;
 }
 
@@ -83,12 +80,7 @@ Finding selection_accuracy(const Evidence& e) {
           .measured =
               fmt::format("{:.0f} of {:.0f} sessions fail; mean error {:.4f} of {:.4f} allowed; "
                           "times {:.3f} at twice m, {:.3f} at twice epsilon",
-                          failures,
-                          n,
-                          base,
-                          allowed,
-                          by_m,
-                          by_epsilon)};
+                          failures, n, base, allowed, by_m, by_epsilon)};
 }
 
 /// From where the noise of the selection leads, at small ε, to where sampling does.
@@ -136,10 +128,7 @@ Finding population_selection_error(const Evidence& e) {
           .measured = fmt::format("the 90 % quantile of the accepted points' excess is at most "
                                   "{:.3f} of the bound; its mean goes as m^{:.3f} at eps = 1e9 and "
                                   "m^{:.3f} at 0.003; at least {:.2f} of the sessions accept",
-                                  largest,
-                                  sampled,
-                                  noised,
-                                  least_accepted),
+                                  largest, sampled, noised, least_accepted),
           .value = sampled};
 }
 
@@ -150,12 +139,11 @@ std::vector<JobCell> oracle_tail_cells(const Study& study) {
       for (const int batch : {1, 30, 1000})
         for (const double noise : {0.0, 1.0, 10.0})
           cells.push_back(
-              probe_cell(study,
-                         OracleTail{.dimension = d,
-                                    .batch = batch,
-                                    .noise = noise,
-                                    .one_coordinate = one_coordinate,
-                                    .draws = study.scale == Scale::smoke ? 500U : 4000U}));
+              probe_cell(study, OracleTail{.dimension = d,
+                                           .batch = batch,
+                                           .noise = noise,
+                                           .one_coordinate = one_coordinate,
+                                           .draws = study.scale == Scale::smoke ? 500U : 4000U}));
   return cells;
 }
 
@@ -171,17 +159,15 @@ Finding oracle_tails(const Evidence& e) {
       .verdict = holds_if(largest <= 2),
       .measured = fmt::format("a norm-sub-Gaussian parameter of {:.3f} to {:.3f} of the claimed "
                               "one with the constant 1, over {} settings",
-                              least,
-                              largest,
-                              e.cells.size()),
+                              least, largest, e.cells.size()),
       .value = largest};
 }
 
 std::vector<JobCell> concentration_cells(const Study& study) {
   std::vector<JobCell> cells;
   for (const int m : {100, 1000, 10000, 100000, 1000000})
-    cells.push_back(probe_cell(
-        study, Concentration{.dimension = 10, .records = m, .draws = 200}, {{"records", m}}, 20));
+    cells.push_back(probe_cell(study, Concentration{.dimension = 10, .records = m, .draws = 200},
+                               {{"records", m}}, 20));
   return cells;
 }
 
@@ -204,17 +190,15 @@ Finding concentration_rates(const Evidence& e) {
               holds_if(std::abs(sg + 0.5) <= 0.05 && std::abs(sh + 0.5) <= 0.05 && largest <= 1.0),
           .measured =
               fmt::format("gradient ~ m^{:.4f}, Hessian ~ m^{:.4f}; at most {:.3f} of the bounds",
-                          sg,
-                          sh,
-                          largest)};
+                          sg, sh, largest)};
 }
 
 std::vector<JobCell> sampler_cells(const Study& study) {
   const double small = 0.2 / std::log(2000.0 / 1e-6);
   std::vector<JobCell> cells;
   for (const double step : {small, 0.72})
-    cells.push_back(probe_cell(
-        study, Sampler{.scaled_step = step, .chains = 20000, .rounds = 50}, {{"step", step}}));
+    cells.push_back(probe_cell(study, Sampler{.scaled_step = step, .chains = 20000, .rounds = 50},
+                               {{"step", step}}));
   return cells;
 }
 
@@ -232,20 +216,15 @@ Finding sampler_moments(const Evidence& e) {
           "off by "
           "{:.1f} and {:.1f} standard errors; h (beta G)^2 = 0.72: out of range {:.3f}, mean off "
           "by {:.0f}",
-          small.acceptance,
-          small.differences,
-          small.out_of_range,
-          small.mean_errors,
-          small.second_errors,
-          large.out_of_range,
-          large.mean_errors)};
+          small.acceptance, small.differences, small.out_of_range, small.mean_errors,
+          small.second_errors, large.out_of_range, large.mean_errors)};
 }
 
 std::vector<JobCell> divergence_cells(const Study& study) {
   std::vector<JobCell> cells;
   for (const double b : {1.0, 2.0, 4.0})
-    cells.push_back(probe_cell(
-        study, Divergence{.cells = 400, .rounds = 50, .exponent = b}, {{"exponent", b}}));
+    cells.push_back(probe_cell(study, Divergence{.cells = 400, .rounds = 50, .exponent = b},
+                               {{"exponent", b}}));
   cells.push_back(
       probe_cell(study, GaussianDivergence{.cells = 800, .rounds = 12, .shift = 3, .step = 0.25}));
   return cells;
@@ -261,15 +240,13 @@ Finding divergence_of_round(const Evidence& e) {
     good = good && well.largest_ratio <= well.claimed_ratio * (1 + 1e-6);
     words.push_back(
         fmt::format("beta G D = {:g}: a factor of at most {:.4f} a round, claimed {:.6f}",
-                    cell.number_at("exponent"),
-                    well.largest_ratio,
-                    well.claimed_ratio));
+                    cell.number_at("exponent"), well.largest_ratio, well.claimed_ratio));
   }
   const auto [least, largest, claimed, last] =
       e.cells[wells].results<GaussianDivergence::Result>().at(0);
   good = good && std::abs(least / claimed - 1) <= 1e-3 && std::abs(largest / claimed - 1) <= 1e-3;
-  words.push_back(fmt::format(
-      "shifted Gaussian: {:.5f} to {:.5f} a round, claimed {:.5f}", least, largest, claimed));
+  words.push_back(fmt::format("shifted Gaussian: {:.5f} to {:.5f} a round, claimed {:.5f}", least,
+                              largest, claimed));
   return {.verdict = holds_if(good), .measured = fmt::format("{}", fmt::join(words, "; "))};
 }
 
@@ -278,8 +255,7 @@ std::vector<JobCell> coin_cells(const Study& study) {
   for (const int n : {1000, 10000, 100000, 1000000})
     for (const int k : {16, 64, 256})
       cells.push_back(
-          probe_cell(study,
-                     CoinSelection{.records = n, .coins = k, .draws = 2000, .bias = 0.25},
+          probe_cell(study, CoinSelection{.records = n, .coins = k, .draws = 2000, .bias = 0.25},
                      {{"records", n}, {"coins", k}}));
   return cells;
 }
@@ -344,9 +320,7 @@ Finding corner_mechanism_risk(const Evidence& e) {
   return {.verdict = holds_if(good),
           .measured = fmt::format("at most {:.3f} of the bound, whose private part is at most "
                                   "{:.3f} of it; {}",
-                                  largest,
-                                  private_share,
-                                  fmt::join(words, "; ")),
+                                  largest, private_share, fmt::join(words, "; ")),
           .value = largest};
 }
 

@@ -39,9 +39,7 @@ struct OneDimension {
     return s;
   }
   /// E g under the density exp(−β loss − βμu²/2 − β tilt u).
-  double mean(double beta,
-              double mu,
-              double tilt,
+  double mean(double beta, double mu, double tilt,
               const std::function<double(std::size_t)>& g) const {
     double total = 0, sum = 0;
     const double least = std::ranges::min(loss);
@@ -92,11 +90,8 @@ Finding gibbs_printed() {
       if (sector_excess(d, c * d) > d * std::log(c)) last = c;
     below = below && last == 0;
     const double shown = d == 1 ? 1.5 : 2.0;
-    words.push_back(fmt::format("d = {:g}: {:.3f}/beta against {:.3f}/beta at beta G D = {:g}",
-                                d,
-                                sector_excess(d, shown * d),
-                                d * std::log(shown),
-                                shown * d));
+    words.push_back(fmt::format("d = {:g}: {:.3f}/beta against {:.3f}/beta at beta G D = {:g}", d,
+                                sector_excess(d, shown * d), d * std::log(shown), shown * d));
     if (last > 0) words.back() += fmt::format(", fails up to {:g} d or more", last);
   }
   return {.verdict = holds_if(below),
@@ -120,9 +115,8 @@ Finding gibbs_repaired() {
         const double G = f.slope(), D = 2.0 * f.half_width * std::sqrt(d), beta = b / (G * D);
         const double mu = regularised ? d / (D * D * beta) : 0.0;
         const double root = std::sqrt(d);
-        const double excess = root * f.mean(beta / root, mu * root, 0.0, [&](std::size_t k) {
-          return f.loss[k] - least;
-        });
+        const double excess = root * f.mean(beta / root, mu * root, 0.0,
+                                            [&](std::size_t k) { return f.loss[k] - least; });
         largest = std::max(largest, excess / ganesh_2023::gibbs_excess(beta, mu, d, G, D));
       }
   return {
@@ -158,10 +152,7 @@ Finding gibbs_stability() {
   return {.verdict = holds_if(below && std::abs(slope + 1) <= 0.1),
           .measured = fmt::format("gap {:.3g} at n = 30, {:.3g} at n = 1000, ~ n^{:.4f}; {} below "
                                   "2 beta (G D)^2/n too",
-                                  gap.front(),
-                                  gap.back(),
-                                  slope,
-                                  sharper ? "it is" : "it is not"),
+                                  gap.front(), gap.back(), slope, sharper ? "it is" : "it is not"),
           .value = slope};
 }
 
@@ -248,9 +239,8 @@ class RegularisedMechanism {
   double excess(double log_n) const {
     const double beta = epsilon_ * (log_n + std::log(d_)) / (range_ * root_log_delta());
     const double mu = ganesh_2023::printed_regularizer(beta, d_, diameter_), root = std::sqrt(d_);
-    return root * well_.mean(beta / root, mu * root, 0.0, [&](std::size_t k) {
-      return well_.loss[k] - least_;
-    });
+    return root * well_.mean(beta / root, mu * root, 0.0,
+                             [&](std::size_t k) { return well_.loss[k] - least_; });
   }
   double bound(double log_n) const {
     return range_ * d_ * std::log(log_n) * root_log_delta() / (epsilon_ * (log_n + std::log(d_)));
@@ -282,11 +272,8 @@ Finding exponential_risk(const Evidence& e) {
     const double n = cell.number_at("records"), exact = mechanism.excess(std::log(n));
     const auto risks = cell.metric("population.output.excess_risk");
     agree = agree && std::abs(mean(risks) - exact) <= 4 * standard_error(risks);
-    words.push_back(fmt::format("n = {:g}: {:.3f} ± {:.3f}, law {:.4f}, bound {:.2f}",
-                                n,
-                                mean(risks),
-                                standard_error(risks),
-                                exact,
+    words.push_back(fmt::format("n = {:g}: {:.3f} ± {:.3f}, law {:.4f}, bound {:.2f}", n,
+                                mean(risks), standard_error(risks), exact,
                                 mechanism.bound(std::log(n))));
   }
   bool good = true;
@@ -302,10 +289,7 @@ Finding exponential_risk(const Evidence& e) {
     words.push_back(
         fmt::format("the law at eps = {:g} is at most {:.3f} of the bound up to ln n = 1e6, where "
                     "it is {:.3g}, and goes as (ln n)^{:.4f} from ln n = 1e4 on",
-                    epsilon,
-                    largest,
-                    law.excess(1e6),
-                    slope));
+                    epsilon, largest, law.excess(1e6), slope));
   }
   return {.verdict = holds_if(agree && good),
           .measured = fmt::format("{}", fmt::join(words, "; ")),
@@ -329,11 +313,7 @@ Finding exponential_risk_by_dimension() {
       words.push_back(
           fmt::format("d = {}, eps = {:g}: at most {:.3f} of the bound, which is below G D from "
                       "ln n = {:.0f} on; (ln n)^{:.4f} from ln n = 1e7 on",
-                      d,
-                      epsilon,
-                      largest,
-                      needed,
-                      slope));
+                      d, epsilon, largest, needed, slope));
     }
   return {.verdict = holds_if(good), .measured = fmt::format("{}", fmt::join(words, "; "))};
 }
@@ -376,11 +356,11 @@ DiscreteMean discrete_mean(Index records, Index dimension, double epsilon) {
   set_field(fields, family->name(), "sampling", "whole");
   const Problem problem = family->make({.records = records, .dimension = dimension});
   ganesh_2023::DiscreteExponential algorithm;
-  const Scheduled s = algorithm.schedule(
-      Schedule::practical, problem.facts, {.epsilon = epsilon, .delta = run_delta}, Calibrator{});
+  const Scheduled s = algorithm.schedule(Schedule::practical, problem.facts,
+                                         {.epsilon = epsilon, .delta = run_delta}, Calibrator{});
   const Domain& box = problem.facts.domain;
-  const ProductGrid grid{
-      Vector::Zero(1), box.radius, Net::of(box, dimension, algorithm.search.net_radius).per_axis()};
+  const ProductGrid grid{Vector::Zero(1), box.radius,
+                         Net::of(box, dimension, algorithm.search.net_radius).per_axis()};
   const auto d = static_cast<double>(dimension);
   const Matrix weights = ripple_weights(*problem.population);
   Matrix losses(grid.cells, 3);
@@ -439,13 +419,8 @@ Finding discrete_mean_slopes(const Evidence& e) {
           .measured = fmt::format("mean excess {:.4g} at n = 1e4, d = 16, eps = 1; ~ n^{:.4f}, "
                                   "d^{:.4f}, eps^{:.4f}, at most {:.3f} of the promise; seeds of "
                                   "{} cells at most {:.1f} standard errors off",
-                                  discrete_mean(10000, 16, 1).excess,
-                                  in_n,
-                                  in_d,
-                                  in_epsilon,
-                                  largest,
-                                  compared,
-                                  apart),
+                                  discrete_mean(10000, 16, 1).excess, in_n, in_d, in_epsilon,
+                                  largest, compared, apart),
           .reason = apart <= 4 ? "" : "seeds are more than four standard errors off the law"};
 }
 

@@ -411,16 +411,11 @@ CornerMechanism::Result corner_mechanism(const CornerMechanism& p, std::uint64_t
 
 std::vector<ProbeEntry> ganesh_2023_probes() {
   return {
-      probe_entry<escape>(),
-      probe_entry<selection>(),
-      probe_entry<concentration>(),
-      probe_entry<sampler>(),
-      probe_entry<divergence>(),
-      probe_entry<gaussian_divergence>(),
-      probe_entry<coin_selection>(),
-      probe_entry<corner_mechanism>(),
-      probe_entry<oracle_tail>(),
-      probe_entry<population_selection>(),
+      probe_entry<escape>(),         probe_entry<selection>(),
+      probe_entry<concentration>(),  probe_entry<sampler>(),
+      probe_entry<divergence>(),     probe_entry<gaussian_divergence>(),
+      probe_entry<coin_selection>(), probe_entry<corner_mechanism>(),
+      probe_entry<oracle_tail>(),    probe_entry<population_selection>(),
   };
 }
 

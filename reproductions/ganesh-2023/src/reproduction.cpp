@@ -9,12 +9,9 @@ namespace dpsosp {
 Reproduction ganesh_2023_reproduction() {
   return {.texts = ganesh_2023_texts(),
           .probes = ganesh_2023_probes(),
-          .predicates = joined({ganesh_2023_bound_predicates(),
-                                ganesh_2023_formula_predicates(),
-                                ganesh_2023_lemma_predicates(),
-                                ganesh_2023_mechanism_predicates(),
-                                ganesh_2023_run_predicates(),
-                                ganesh_2023_statement_predicates()}),
+          .predicates = joined({ganesh_2023_bound_predicates(), ganesh_2023_formula_predicates(),
+                                ganesh_2023_lemma_predicates(), ganesh_2023_mechanism_predicates(),
+                                ganesh_2023_run_predicates(), ganesh_2023_statement_predicates()}),
           .exhibits = ganesh_2023_exhibits()};
 }
 

@@ -122,9 +122,7 @@ Finding risk_lower_bound() {
           .measured = fmt::format("at least {:.3f} (d/(n eps) + sqrt(d/n)) for n = 1e3 to 1e9, d = "
                                   "1 to 1e4, eps = 0.01 to 1; the private part at least {:.3f} "
                                   "d/(n eps), the statistical one {:.3f} sqrt(d/n)",
-                                  least,
-                                  least_private,
-                                  least_statistical),
+                                  least, least_private, least_statistical),
           .value = least};
 }
 
@@ -141,9 +139,7 @@ Finding printed_risk_lower_bound() {
   return {.verdict = holds_if(slope <= 0.02),
           .measured = fmt::format("lower bound over upper bound {:.3g} at n = 1e6, {:.3g} at 1e16, "
                                   "~ n^{:.3f}",
-                                  lower(1e6) / upper(1e6),
-                                  ratio.back(),
-                                  slope),
+                                  lower(1e6) / upper(1e6), ratio.back(), slope),
           .reason = slope <= 0.02 ? "" : "an eps-DP algorithm is (eps, delta)-DP for every delta",
           .value = slope};
 }

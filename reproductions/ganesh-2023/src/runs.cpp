@@ -34,8 +34,7 @@ PublicFacts facts_of(const RunDescription& run) {
   return family->facts({.records = run.records, .dimension = run.dimension});
 }
 
-std::vector<JobCell> cells_of_parts(const Study& study,
-                                    std::string_view sweep,
+std::vector<JobCell> cells_of_parts(const Study& study, std::string_view sweep,
                                     std::initializer_list<std::string_view> parts) {
   std::vector<JobCell> cells = sweep_cells(study, sweep);
   std::erase_if(cells, [&](const JobCell& cell) {
@@ -121,11 +120,7 @@ Finding spider_estimator_error(const Evidence& e) {
       .measured = fmt::format("largest error over gamma/4 at C = 1: {:.3f}, and {:.3f} with the "
                               "logarithm 1, below it in {} of {} runs; medians of cells over "
                               "the latter, {}",
-                              largest_printed,
-                              largest,
-                              within,
-                              all,
-                              fmt::join(words, "; ")),
+                              largest_printed, largest, within, all, fmt::join(words, "; ")),
       .reason = !bounded ? "errors exceed gamma/4"
                 : flat   ? ""
                          : "not flat"};
@@ -149,9 +144,7 @@ Finding spider_visits_sosp(const Evidence& e) {
       .verdict = holds_if(visited >= 0.99 * all),
       .measured = fmt::format("the least level is at most {:.3f} gamma, and below gamma in {} of "
                               "{} runs that start above 3 gamma",
-                              largest,
-                              visited,
-                              all),
+                              largest, visited, all),
       .value = largest};
 }
 
@@ -175,9 +168,7 @@ Finding spider_gradients(const Evidence& e) {
   if (all == 0) return nothing_ran();
   return {.verdict = largest <= 2 ? Verdict::bound_met : Verdict::fails,
           .measured = fmt::format("at most {:.3f} alpha in {} runs; medians go as n^{:.3f}",
-                                  largest,
-                                  all,
-                                  log_slope(records, medians)),
+                                  largest, all, log_slope(records, medians)),
           .reason = "the slope is judged by the level"};
 }
 
@@ -221,10 +212,7 @@ Finding spider_refresh_count(const Evidence& e) {
       .verdict = met ? Verdict::bound_met : Verdict::fails,
       .measured = fmt::format("at most {:.3f} of 1 + B/(4 M kappa) over {} runs, as kappa^{:.2f} "
                               "for -1; {} end at the cap, 16 times as high",
-                              largest,
-                              all,
-                              log_slope(thresholds, counts),
-                              capped),
+                              largest, all, log_slope(thresholds, counts), capped),
       .reason =
           met ? "most of the drift is one descent, so that the power of kappa is not seen" : ""};
 }
@@ -246,10 +234,7 @@ Finding spider_selection_cost(const Evidence& e) {
       .verdict = holds_if(accepted >= 0.95 * all && worst <= 4.0),
       .measured = fmt::format(
           "{} of {} runs accept; level at most {:.3f} alpha, median {:.3f} of the best iterate's",
-          accepted,
-          all,
-          worst,
-          median(ratios))};
+          accepted, all, worst, median(ratios))};
 }
 
 }  // namespace

@@ -94,10 +94,9 @@ ReductionSearch search_reduction(std::uint64_t instances, double selection_share
       const double excess = bump_loss(centres, radius, coins, x) + radius * (1 - coins.minCoeff());
       const double risk = coins[chosen_coin(centres, x)] - coins.minCoeff();
       found.worst = std::max(found.worst, selection_share * radius * risk - excess);
-      found.steepest = std::max(
-          found.steepest,
-          std::abs(bump_loss(centres, radius, coins, x) - bump_loss(centres, radius, coins, y)) /
-              (x - y).norm());
+      found.steepest = std::max(found.steepest, std::abs(bump_loss(centres, radius, coins, x) -
+                                                         bump_loss(centres, radius, coins, y)) /
+                                                    (x - y).norm());
     }
   }
   return found;
@@ -188,9 +187,7 @@ Finding reduction() {
           .measured = fmt::format("over 80000 points, d = 1 to 4: the excess is below a quarter of "
                                   "the coin's risk by at most {:.1g}; slopes at most {:.4f}; at "
                                   "least {:.1f} 2^d coins",
-                                  std::max(0.0, found.worst),
-                                  found.steepest,
-                                  found.least_points)};
+                                  std::max(0.0, found.worst), found.steepest, found.least_points)};
 }
 
 Finding perturbed_sobolev() {
@@ -199,8 +196,7 @@ Finding perturbed_sobolev() {
           .measured = fmt::format("over 16000 pairs of a law and a function at most {:.3f} of C/c; "
                                   "the largest constant found is {:.2f}, where the normal law "
                                   "itself has 1",
-                                  found.largest_over_bound,
-                                  found.largest),
+                                  found.largest_over_bound, found.largest),
           .value = found.largest_over_bound};
 }
 
@@ -250,9 +246,7 @@ Finding sobolev_privacy() {
           .measured = fmt::format("for eps below 1/2 a Gaussian has at most {:.4f} of the stated "
                                   "epsilon, and a law of two wells at most {:.2g} of delta; the "
                                   "Gaussian first exceeds it at a stated epsilon of {:.2f}",
-                                  largest,
-                                  wells,
-                                  first_excess),
+                                  largest, wells, first_excess),
           .value = largest};
 }
 
@@ -281,8 +275,7 @@ Finding stuck_printed() {
           .measured = fmt::format("the set is at least {:.2g} times as wide under an error of at "
                                   "most gamma that cancels the gradient's part along e_1, and at "
                                   "most {:.2g} times without an error",
-                                  w.adversarial,
-                                  w.shared),
+                                  w.adversarial, w.shared),
           .reason = "the error may depend on the point",
           .value = w.adversarial};
 }
@@ -293,8 +286,7 @@ Finding stuck_shared() {
           .measured = fmt::format("a width of at most {:.2g} of the bound without an error or with "
                                   "a common one; with Gaussian noise of gamma/sqrt(d) no point is "
                                   "held with more than {:.2g} omega",
-                                  w.shared,
-                                  w.chance),
+                                  w.shared, w.chance),
           .value = w.shared};
 }
 

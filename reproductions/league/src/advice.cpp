@@ -34,8 +34,7 @@ double geometric_mean(const std::vector<double>& levels) {
 
 /// The place of a group that is nearest in the logarithms of n and d; null without any.
 const std::pair<const AdviceData::Key, Findings>* nearest(const AdviceData& data,
-                                                          const std::string& group,
-                                                          double records,
+                                                          const std::string& group, double records,
                                                           Index dimension) {
   const auto away = [&](const AdviceData::Key& key) {
     return std::abs(std::log(static_cast<double>(key.records) / records)) +
@@ -78,8 +77,7 @@ std::vector<std::pair<std::string, std::string>> settings_at(const AdviceData::K
   const auto method = std::ranges::find(all, algorithm, &Method::algorithm);
   const Group& group = find_group(key.group);
   const std::size_t trial = committed_choices().trial(
-      {.group = &group, .dimension = key.dimension, .records = key.records},
-      algorithm,
+      {.group = &group, .dimension = key.dimension, .records = key.records}, algorithm,
       budgets.back());
   if (method == all.end() || trial == default_trial) return {};
   std::vector<std::pair<std::string, std::string>> settings(method->fixed.begin(),
@@ -190,8 +188,7 @@ std::vector<std::string> advised(const Findings& findings) {
     for (const double v : levels) scores.values.back().push_back(-std::log(v));
   }
   const auto frequency =
-      first_group_frequency(scores,
-                            resamples_of_advice,
+      first_group_frequency(scores, resamples_of_advice,
                             Stream({.seed = 60, .purpose = Purpose::statistics, .path = 1000}));
   std::vector<std::string> list;
   for (const std::size_t k : ranking(scores))

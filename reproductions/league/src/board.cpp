@@ -21,11 +21,8 @@ StreamKey key(std::uint64_t path) {
 }
 
 /// The reached levels of a method, one an instance of the place.
-std::vector<Reached> reached_at(const Runs& runs,
-                                const Division& division,
-                                const Method& method,
-                                const Place& place,
-                                const std::vector<Instance>& on) {
+std::vector<Reached> reached_at(const Runs& runs, const Division& division, const Method& method,
+                                const Place& place, const std::vector<Instance>& on) {
   const std::size_t trial = division.trial(place, method);
   std::vector<Reached> list;
   for (const Instance& instance : on)
@@ -41,12 +38,8 @@ void add(Curve& curve, const Instance& instance, Index records, double level) {
 }
 
 /// Adds what all methods reached at a place to the curves from number `first` on.
-void add_place(const Runs& runs,
-               const Division& division,
-               const Place& place,
-               Use use,
-               std::size_t first,
-               Board& board) {
+void add_place(const Runs& runs, const Division& division, const Place& place, Use use,
+               std::size_t first, Board& board) {
   const auto on = instances(place, use, division.scale);
   std::vector<std::vector<Reached>> reached;
   for (const Method& method : division.methods)
@@ -129,8 +122,8 @@ std::vector<Job> jobs_of(const Division& division, Use use) {
     const auto on = instances(place, use, division.scale);
     for (const Method& method : division.methods)
       for (const Instance& instance : on)
-        if (auto job = job_of(
-                method, division.trial(place, method), instance, place.records, division.scale))
+        if (auto job = job_of(method, division.trial(place, method), instance, place.records,
+                              division.scale))
           jobs.push_back(std::move(*job));
   }
   return jobs;
@@ -180,8 +173,8 @@ double mean_score(const std::vector<double>& scores) {
 std::vector<std::size_t> ranking(const Scores& scores) {
   std::vector<std::size_t> order(scores.values.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
-  std::ranges::stable_sort(
-      order, std::greater{}, [&](std::size_t k) { return mean_score(scores.values[k]); });
+  std::ranges::stable_sort(order, std::greater{},
+                           [&](std::size_t k) { return mean_score(scores.values[k]); });
   return order;
 }
 

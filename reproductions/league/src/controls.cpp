@@ -32,8 +32,9 @@ std::optional<Job> through(const std::optional<Job>& job, Door door) {
 }
 
 /// Levels of a method at a place through a door, and of the starts.
-std::pair<std::vector<double>, std::vector<double>> levels_at(
-    const Runs& runs, const Place& place, const Method& method, Door door, Scale scale) {
+std::pair<std::vector<double>, std::vector<double>> levels_at(const Runs& runs, const Place& place,
+                                                              const Method& method, Door door,
+                                                              Scale scale) {
   const Division division = tuned(scale, budgets.back());
   std::pair<std::vector<double>, std::vector<double>> levels;
   for (const Instance& instance : instances(place, Use::final, scale)) {
@@ -47,8 +48,8 @@ std::pair<std::vector<double>, std::vector<double>> levels_at(
 
 plots::Cell spread(const std::vector<double>& levels) {
   std::vector<double> finished;
-  std::ranges::copy_if(
-      levels, std::back_inserter(finished), [](double v) { return std::isfinite(v); });
+  std::ranges::copy_if(levels, std::back_inserter(finished),
+                       [](double v) { return std::isfinite(v); });
   return plots::spread_cell(finished, std::ssize(levels) - std::ssize(finished), "failed");
 }
 

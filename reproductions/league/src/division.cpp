@@ -117,8 +117,8 @@ double planned_steps(const Job& run) {
   return steps * ascents;
 }
 
-std::optional<Job> new_job(
-    const Method& method, std::size_t trial, const Instance& instance, Index records, Scale scale) {
+std::optional<Job> new_job(const Method& method, std::size_t trial, const Instance& instance,
+                           Index records, Scale scale) {
   RunSpec spec = instance.spec;
   spec.algorithm = method.algorithm;
   spec.records = records;
@@ -139,8 +139,8 @@ std::optional<Job> new_job(
 }
 
 std::string key_of(const Place& place, const std::string& algorithm, std::size_t budget) {
-  return fmt::format(
-      "{},{},{},{},{}", place.group->id, place.dimension, place.records, algorithm, budget);
+  return fmt::format("{},{},{},{},{}", place.group->id, place.dimension, place.records, algorithm,
+                     budget);
 }
 
 }  // namespace
@@ -199,20 +199,15 @@ std::vector<Instance> instances(const Place& place, Use use, Scale scale) {
   return list;
 }
 
-std::optional<Job> job_of(
-    const Method& method, std::size_t trial, const Instance& instance, Index records, Scale scale) {
+std::optional<Job> job_of(const Method& method, std::size_t trial, const Instance& instance,
+                          Index records, Scale scale) {
   static std::mutex mutex;
   static std::map<
       std::tuple<std::string, bool, std::size_t, const Group*, Index, std::uint64_t, Index>,
       std::optional<Job>>
       known;  // every table asks for the same runs, and a schedule may take long
-  const std::tuple key{method.algorithm,
-                       method.dials.empty(),
-                       trial,
-                       instance.group,
-                       instance.dimension,
-                       instance.seed,
-                       records};
+  const std::tuple key{method.algorithm,   method.dials.empty(), trial,  instance.group,
+                       instance.dimension, instance.seed,        records};
   {
     const std::scoped_lock lock(mutex);
     if (const auto found = known.find(key); found != known.end()) return found->second;
@@ -245,15 +240,12 @@ std::string Choices::csv() const {
   return text;
 }
 
-void Choices::set(const Place& place,
-                  const std::string& algorithm,
-                  std::size_t budget,
+void Choices::set(const Place& place, const std::string& algorithm, std::size_t budget,
                   std::size_t trial) {
   trials_[key_of(place, algorithm, budget)] = trial;
 }
 
-std::size_t Choices::trial(const Place& place,
-                           const std::string& algorithm,
+std::size_t Choices::trial(const Place& place, const std::string& algorithm,
                            std::size_t budget) const {
   const auto found = trials_.find(key_of(place, algorithm, budget));
   return found == trials_.end() ? default_trial : found->second;

@@ -82,8 +82,8 @@ std::vector<Place> places(Scale scale, Contest contest = Contest::minimisation);
 std::vector<Instance> instances(const Place& place, Use use, Scale scale);
 
 /// One run; none where the method refuses the trial, or plans more than the league waits for.
-std::optional<Job> job_of(
-    const Method& method, std::size_t trial, const Instance& instance, Index records, Scale scale);
+std::optional<Job> job_of(const Method& method, std::size_t trial, const Instance& instance,
+                          Index records, Scale scale);
 
 /// The trial that each method chose at a place with a budget, as
 /// results/league-tuning-settings/settings.csv has it.

@@ -44,8 +44,8 @@ std::string finding(const std::vector<Ranked>& boards) {
       if (word == "first group") first.push_back(r.board.entrants[k].algorithm);
       open += word == "undecided";
     }
-    list.push_back(fmt::format(
-        "d = {}: first {}, {} undecided", r.board.dimension, fmt::join(first, ", "), open));
+    list.push_back(fmt::format("d = {}: first {}, {} undecided", r.board.dimension,
+                               fmt::join(first, ", "), open));
   }
   return fmt::format("{}", fmt::join(list, "; "));
 }
@@ -54,17 +54,13 @@ std::string finding(const std::vector<Ranked>& boards) {
 std::vector<std::string> about_instances(Contest contest) {
   std::vector<std::string> list;
   for (const Group& group : groups(contest))
-    list.push_back(fmt::format("{}: {}. {}",
-                               group.title,
-                               group.about,
+    list.push_back(fmt::format("{}: {}. {}", group.title, group.about,
                                group.simulated ? "Sums of records are drawn by their exact law; "
                                                  "a clip below the bound is refused there."
                                                : "Records are in memory, and clips are tuned."));
   list.push_back(
       fmt::format("Seeds of instances: tuning from {}, development from {}, final from {}.",
-                  seed_of(Use::tuning, 0),
-                  seed_of(Use::development, 0),
-                  seed_of(Use::final, 0)));
+                  seed_of(Use::tuning, 0), seed_of(Use::development, 0), seed_of(Use::final, 0)));
   return list;
 }
 
@@ -78,8 +74,8 @@ plots::Exhibit render_contest(const Runs& runs, const Study& study, Contest cont
   e.verdict = {finding(boards), plots::Tone::neutral};
   e.differences = about_instances(contest);
   e.figures = {shares_figure(boards), levels_figure(middle)};
-  e.tables = {
-      standings_table(boards), budgets_table(by_budget), groups_table(middle), costs_table(boards)};
+  e.tables = {standings_table(boards), budgets_table(by_budget), groups_table(middle),
+              costs_table(boards)};
   return e;
 }
 
@@ -215,9 +211,7 @@ std::optional<League> league_of(const Runs& runs, const Study& study) {
 Reproduction league_reproduction() {
   const auto entry = [](std::string_view id, auto jobs, auto render) {
     return exhibit_entry(
-        league_texts(),
-        id,
-        [jobs](const Study& study) { return jobs(study.scale); },
+        league_texts(), id, [jobs](const Study& study) { return jobs(study.scale); },
         [render](const Runs& runs, const Study& study) { return render(runs, study); });
   };
   ExhibitEntry tuning = entry("league-tuning/settings", tuning_jobs, render_tuning);
@@ -226,11 +220,9 @@ Reproduction league_reproduction() {
           .exhibits = {entry("league/tuned", tuned_jobs, render_tuned),
                        entry(
                            "league/published",
-                           [](Scale scale) { return jobs_of(published(scale)); },
-                           render_published),
+                           [](Scale scale) { return jobs_of(published(scale)); }, render_published),
                        entry("league/minimax", minimax_jobs, render_minimax),
-                       entry("league/advice", advice_jobs, render_advice),
-                       std::move(tuning)}};
+                       entry("league/advice", advice_jobs, render_advice), std::move(tuning)}};
 }
 
 }  // namespace dpsosp

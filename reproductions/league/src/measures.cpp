@@ -25,8 +25,7 @@ std::vector<std::vector<std::size_t>> by_stratum(const Scores& scores) {
 
 /// Standard error of the mean of x − y over drawn instances, stratum by stratum; infinite where one
 /// instance is all of a stratum, which shows no spread.
-double paired_error(const std::vector<double>& x,
-                    const std::vector<double>& y,
+double paired_error(const std::vector<double>& x, const std::vector<double>& y,
                     const std::vector<std::vector<std::size_t>>& drawn) {
   double variance = 0, count = 0;
   for (const auto& members : drawn) {
@@ -115,8 +114,7 @@ double score_of(const Curve& curve) {
          static_cast<double>(curve.levels.size() * (most_target + 1));
 }
 
-std::vector<double> first_group_frequency(const Scores& scores,
-                                          std::size_t resamples,
+std::vector<double> first_group_frequency(const Scores& scores, std::size_t resamples,
                                           const Stream& random) {
   const auto strata = by_stratum(scores);
   const std::size_t methods = scores.values.size();
@@ -139,9 +137,7 @@ std::vector<double> first_group_frequency(const Scores& scores,
   return frequency;
 }
 
-double false_exclusions(const Scores& scores,
-                        std::size_t repetitions,
-                        std::size_t resamples,
+double false_exclusions(const Scores& scores, std::size_t repetitions, std::size_t resamples,
                         const Stream& random) {
   std::size_t excluded = 0;
   for (std::size_t r = 0; r < repetitions; ++r) {

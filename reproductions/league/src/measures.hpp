@@ -64,8 +64,7 @@ struct Scores {
 /// by no more than z standard errors of the paired difference. Instances are resampled within
 /// their strata, all methods at once; with one instance a stratum nobody is told apart. z allows
 /// for the choice of a leader, by Bonferroni over pairs at 5 %.
-std::vector<double> first_group_frequency(const Scores& scores,
-                                          std::size_t resamples,
+std::vector<double> first_group_frequency(const Scores& scores, std::size_t resamples,
                                           const Stream& random);
 
 /// From this frequency on a method is in the first group, up to its complement it is not; between
@@ -74,9 +73,7 @@ inline constexpr double decided = 0.9;
 
 /// How often some method is put out of the first group although all are equal: scores change hands
 /// at random on every instance.
-double false_exclusions(const Scores& scores,
-                        std::size_t repetitions,
-                        std::size_t resamples,
+double false_exclusions(const Scores& scores, std::size_t repetitions, std::size_t resamples,
                         const Stream& random);
 
 }  // namespace dpsosp::league

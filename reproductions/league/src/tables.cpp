@@ -57,11 +57,8 @@ std::vector<const Group*> groups_of(const Board& board) {
 }
 
 /// Medians over instances against n, with their quartiles where `band` asks.
-plots::Series medians(const std::vector<Curve>& curves,
-                      const std::vector<std::size_t>& of,
-                      std::string label,
-                      std::size_t style,
-                      bool band) {
+plots::Series medians(const std::vector<Curve>& curves, const std::vector<std::size_t>& of,
+                      std::string label, std::size_t style, bool band) {
   plots::Series s{.label = std::move(label), .style = style};
   for (std::size_t p = 0; p < curves[of.front()].records.size(); ++p) {
     std::vector<double> levels;
@@ -131,10 +128,8 @@ std::vector<std::size_t> sizes_with(const Board& board, std::size_t instance, do
 /// ln(level of the best rival / level of `own`) of each instance, averaged over the sizes. The
 /// rival is the best one on these instances, chosen for each size. Levels below the last target
 /// count as it.
-std::vector<double> log_ratios(const Board& board,
-                               const std::vector<std::size_t>& of,
-                               const std::vector<std::size_t>& sizes,
-                               std::size_t own,
+std::vector<double> log_ratios(const Board& board, const std::vector<std::size_t>& of,
+                               const std::vector<std::size_t>& sizes, std::size_t own,
                                const std::vector<std::size_t>& rivals) {
   std::vector<double> ratios(of.size(), 0);
   for (const std::size_t p : sizes) {
@@ -164,8 +159,8 @@ plots::Cell ratio_cell(const std::vector<double>& logs) {
   };
   const double estimate = mean_score(logs);
   const Interval i = bootstrap_interval(logs.size(), estimate, mean);
-  return text_cell(fmt::format(
-      "{:.3g} [{:.3g}, {:.3g}]", std::exp(estimate), std::exp(i.low), std::exp(i.high)));
+  return text_cell(fmt::format("{:.3g} [{:.3g}, {:.3g}]", std::exp(estimate), std::exp(i.low),
+                               std::exp(i.high)));
 }
 
 }  // namespace
@@ -192,8 +187,8 @@ plots::Figure shares_figure(const std::vector<Ranked>& boards) {
   f.id = "figure-shares";
   for (const Ranked& r : boards) {
     plots::Panel panel;
-    panel.title = fmt::format(
-        "{}, ε = {:g}, {} instances", title_of(r.board), league_epsilon, r.board.instances.size());
+    panel.title = fmt::format("{}, ε = {:g}, {} instances", title_of(r.board), league_epsilon,
+                              r.board.instances.size());
     panel.x = {.label = "records n", .scale = plots::Scale::log};
     panel.y = {.label = "share of targets reached"};
     for (std::size_t k = 0; k < r.board.entrants.size(); ++k) {
@@ -222,34 +217,24 @@ plots::Table standings_table(const std::vector<Ranked>& boards) {
   t.id = "standings";
   t.row_header = "algorithm";
   t.column_groups.push_back({"",
-                             {"score",
-                              "frequency of the first group",
-                              "word",
-                              "passes",
-                              "runs",
-                              "failed",
-                              "outside",
-                              "above the start"}});
+                             {"score", "frequency of the first group", "word", "passes", "runs",
+                              "failed", "outside", "above the start"}});
   for (const Ranked& r : boards) {
     plots::RowGroup rows{.label = fmt::format("{}, {} instances; equal methods are told apart in "
                                               "{:.0f} % of simulations",
-                                              title_of(r.board),
-                                              r.board.instances.size(),
+                                              title_of(r.board), r.board.instances.size(),
                                               100 * simulated_error(r.scores)),
                          .rows = {}};
     for (const std::size_t k : r.order) {
       const Entrant& e = r.board.entrants[k];
       rows.rows.push_back(
           {.label = e.algorithm,
-           .cells = {number_cell(mean_score(r.scores.values[k])),
-                     number_cell(r.frequency[k], 2),
+           .cells = {number_cell(mean_score(r.scores.values[k])), number_cell(r.frequency[k], 2),
                      text_cell(2 * e.failed > e.runs ? "mostly not run"
                                                      : word_of_frequency(r.frequency[k])),
                      number_cell(e.passes.empty() ? std::numeric_limits<double>::quiet_NaN()
                                                   : median(e.passes)),
-                     count_cell(e.runs),
-                     count_cell(e.failed),
-                     count_cell(e.outside),
+                     count_cell(e.runs), count_cell(e.failed), count_cell(e.outside),
                      count_cell(e.worse)}});
     }
     double of_start = 0;
@@ -390,10 +375,10 @@ plots::Table order_table() {
     if (method.dials.empty()) continue;
     plots::RowGroup rows{.label = method.algorithm, .rows = {}};
     for (std::size_t trial = 0; trial < budgets.back(); ++trial)
-      rows.rows.push_back({.label = method.algorithm,
-                           .cells = {count_cell(trial),
-                                     text_cell(text_of(order_of(method, true)[trial])),
-                                     text_cell(text_of(order_of(method, false)[trial]))}});
+      rows.rows.push_back(
+          {.label = method.algorithm,
+           .cells = {count_cell(trial), text_cell(text_of(order_of(method, true)[trial])),
+                     text_cell(text_of(order_of(method, false)[trial]))}});
     t.row_groups.push_back(std::move(rows));
   }
   return t;

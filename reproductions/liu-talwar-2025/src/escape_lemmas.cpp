@@ -43,10 +43,7 @@ Finding stuck_finding(const Evidence& e) {
   return finding(std::min(free[0], free[1]) >= 1,
                  fmt::format("one of two leaves in {:.1f} % of the pairs at γ = 0.01 and {:.1f} % "
                              "at 0.1; within half of Γ in {:.1f} % and {:.1f} %",
-                             100 * free[0],
-                             100 * free[1],
-                             100 * free[2],
-                             100 * free[3]));
+                             100 * free[0], 100 * free[1], 100 * free[2], 100 * free[3]));
 }
 
 /// The curvature over √(ρα) at which half of the escapes leave, between two cells of the grid.
@@ -63,18 +60,14 @@ constexpr double threshold_alphas[] = {1e-4, 1e-3, 1e-2, 1e-1};
 constexpr int threshold_dimensions[] = {4, 16, 64, 256};
 
 std::vector<JobCell> escape_cells(const Study& study) {
-  std::vector<JobCell> cells = joined({escapes_by_alpha(study),
-                                       escapes_by_curvature("cosine-saddle",
-                                                            "hessian_power",
-                                                            "benign",
-                                                            0.01,
-                                                            16,
-                                                            study,
-                                                            {{"problem", "cosine-saddle"}})});
+  std::vector<JobCell> cells =
+      joined({escapes_by_alpha(study),
+              escapes_by_curvature("cosine-saddle", "hessian_power", "benign", 0.01, 16, study,
+                                   {{"problem", "cosine-saddle"}})});
   if (study.scale == Scale::smoke) return cells;
   const auto add = [&](double alpha, int dimension, const Coordinates& of) {
-    for (JobCell& cell : escapes_by_curvature(
-             "quartic-saddle", "hessian_power", "adversarial", alpha, dimension, study, of))
+    for (JobCell& cell : escapes_by_curvature("quartic-saddle", "hessian_power", "adversarial",
+                                              alpha, dimension, study, of))
       cells.push_back(std::move(cell));
   };
   for (const double alpha : threshold_alphas) add(alpha, 16, {{"threshold_alpha", alpha}});
@@ -140,12 +133,7 @@ Finding escape_finding(const Evidence& e) {
       fmt::format("at λ = √(ρα) at least {:.0f} % leave and {:.0f} % lower F; exponents: λ* "
                   "{:+.3f} in α and {:+.3f} in d, steps over ln(1/α) {:+.3f}, mean decrease "
                   "{:+.3f} in α",
-                  100 * least,
-                  100 * lower,
-                  in_alpha,
-                  in_d,
-                  step_slope,
-                  drop_slope),
+                  100 * least, 100 * lower, in_alpha, in_d, step_slope, drop_slope),
       fmt::format("{}", fmt::join(misses, "; ")));
   if (!std::isfinite(in_alpha) || !std::isfinite(in_d)) {
     f.verdict = Verdict::inconclusive;
@@ -161,8 +149,7 @@ Finding literal_finding() {
         const double alpha = liu_talwar_2025::theorem_3_17_alpha(f, 1);
         return liu_talwar_2025::theorem_3_17_at(f, 1, alpha).threshold < 1;
       },
-      "gamma ln^3(BMd/(rho omega)) > G",
-      "d = 100, eps = 1, unit constants",
+      "gamma ln^3(BMd/(rho omega)) > G", "d = 100, eps = 1, unit constants",
       "below that n every point counts as a saddle");
 }
 
@@ -205,9 +192,7 @@ Finding accuracy_finding() {
       std::max(printed, proof) <= 4,
       fmt::format("over {} random settings the records are at most {:.2f} n at the printed "
                   "α, and {:.2f} n with the proof's fourth term",
-                  trials,
-                  printed,
-                  proof));
+                  trials, printed, proof));
 }
 
 Finding radius_finding() {
@@ -244,8 +229,7 @@ Finding flat_finding(const Evidence& e) {
   return finding(std::ranges::min(printed) >= 90,
                  fmt::format("F falls in {:.0f} % of the escapes at γ = {}; with 1/γ in the "
                              "logarithm in {:.0f} %",
-                             fmt::join(printed, " %, "),
-                             fmt::join(flat_gammas, ", "),
+                             fmt::join(printed, " %, "), fmt::join(flat_gammas, ", "),
                              fmt::join(percent("repaired"), " %, ")),
                  "the printed logarithm has no γ in it");
 }
@@ -278,8 +262,8 @@ Finding held_finding(const Evidence& e) {
   for (std::size_t k = 0; k < std::size(held); ++k) {
     for (std::size_t j = 0; j < std::size(held_ratios); ++j)
       left.push_back(number(e.cells[2 * k + j], &Escapes::Result::left) / escape_seeds(e.study));
-    words.push_back(fmt::format(
-        "{} {:.3g} %, {:.3g} %", held[k].words, 100 * left[2 * k], 100 * left[2 * k + 1]));
+    words.push_back(fmt::format("{} {:.3g} %, {:.3g} %", held[k].words, 100 * left[2 * k],
+                                100 * left[2 * k + 1]));
   }
   const bool stays = left[0] == 0 && left[1] == 0;
   const bool leaves =

@@ -239,9 +239,7 @@ StuckPairs::Result stuck_pairs(const StuckPairs& p, std::uint64_t seed) {
 }  // namespace
 
 std::vector<ProbeEntry> liu_talwar_2025_escape_probes() {
-  return {probe_entry<escapes>(),
-          probe_entry<flat_escapes>(),
-          probe_entry<quadratic_paths>(),
+  return {probe_entry<escapes>(), probe_entry<flat_escapes>(), probe_entry<quadratic_paths>(),
           probe_entry<stuck_pairs>()};
 }
 

@@ -53,14 +53,9 @@ bool has_part(const Sweep& sweep, std::string_view name) {
 }
 
 /// One curve of a part: the metric's median and range over seeds.
-plots::Series curve(const Runs& runs,
-                    const Sweep& sweep,
-                    std::string_view part,
-                    std::string_view axis,
-                    std::string_view arm,
-                    std::string_view metric,
-                    std::string label,
-                    std::size_t style) {
+plots::Series curve(const Runs& runs, const Sweep& sweep, std::string_view part,
+                    std::string_view axis, std::string_view arm, std::string_view metric,
+                    std::string label, std::size_t style) {
   plots::Series s{.label = std::move(label), .style = style};
   for (const Cell& cell : cells_of(sweep, part_of(sweep, part))) {
     if (sweep.arms[cell.arm].name != arm) continue;
@@ -93,11 +88,8 @@ plots::Series guide(const plots::Series& s, double exponent, std::string label, 
   return g;
 }
 
-plots::Series probe_curve(const Runs& runs,
-                          const std::vector<JobCell>& cells,
-                          std::string_view axis,
-                          const Number& number,
-                          std::string label,
+plots::Series probe_curve(const Runs& runs, const std::vector<JobCell>& cells,
+                          std::string_view axis, const Number& number, std::string label,
                           std::size_t style) {
   Curve c = curve_of(runs, cells, axis, number);
   return {.label = std::move(label), .style = style, .x = std::move(c.x), .y = std::move(c.y)};
@@ -138,44 +130,21 @@ plots::Figure rates_figure(const Runs& runs, const Study& study) {
     const char *part, *axis, *symbol, *title, *adaptive_arm, *tao_arm;
     double adaptive_exponent, tao_exponent;
   };
-  for (const Shown& p : {Shown{"n",
-                               "records",
-                               "records n",
-                               "ε = 1e-4: private part",
-                               "adaptive batches",
-                               "Ada-DP-SPIDER",
-                               -0.5,
-                               -0.4},
-                         Shown{"d",
-                               "dimension",
-                               "dimension d",
-                               "ε = 1e-4, n = 1e11",
-                               "adaptive batches",
-                               "Ada-DP-SPIDER",
-                               0.25,
-                               0.2},
-                         Shown{"epsilon",
-                               "epsilon",
-                               "privacy ε",
-                               "n = 1e11, d = 16",
-                               "adaptive batches",
-                               "Ada-DP-SPIDER",
-                               -0.5,
-                               -0.4},
-                         Shown{"statistical-n",
-                               "records",
-                               "records n",
-                               "ε = 64: statistical part",
-                               "adaptive batches, large epsilon",
-                               "Ada-DP-SPIDER, large epsilon",
-                               -1.0 / 3,
-                               -1.0 / 3}}) {
+  for (const Shown& p : {Shown{"n", "records", "records n", "ε = 1e-4: private part",
+                               "adaptive batches", "Ada-DP-SPIDER", -0.5, -0.4},
+                         Shown{"d", "dimension", "dimension d", "ε = 1e-4, n = 1e11",
+                               "adaptive batches", "Ada-DP-SPIDER", 0.25, 0.2},
+                         Shown{"epsilon", "epsilon", "privacy ε", "n = 1e11, d = 16",
+                               "adaptive batches", "Ada-DP-SPIDER", -0.5, -0.4},
+                         Shown{"statistical-n", "records", "records n", "ε = 64: statistical part",
+                               "adaptive batches, large epsilon", "Ada-DP-SPIDER, large epsilon",
+                               -1.0 / 3, -1.0 / 3}}) {
     if (!has_part(adaptive, p.part) || !has_part(tao, p.part)) continue;
     plots::Panel panel{.title = p.title,
                        .x = {.label = p.symbol, .scale = plots::Scale::log},
                        .y = {.label = "sosp_level, population (F/X)", .scale = plots::Scale::log}};
-    const auto a = curve(
-        runs, adaptive, p.part, p.axis, p.adaptive_arm, compared_metric, "adaptive batches", 0);
+    const auto a = curve(runs, adaptive, p.part, p.axis, p.adaptive_arm, compared_metric,
+                         "adaptive batches", 0);
     const auto t = curve(runs, tao, p.part, p.axis, p.tao_arm, compared_metric, "Ada-DP-SPIDER", 1);
     if (!a.x.empty())
       panel.series.push_back(
@@ -184,12 +153,10 @@ plots::Figure rates_figure(const Runs& runs, const Study& study) {
       panel.series.push_back(guide(t, p.tao_exponent, "claimed, Ada-DP-SPIDER", guide_style - 1));
     panel.series.push_back(
         dashed(curve(runs, adaptive, p.part, p.axis, p.adaptive_arm, "schedule.alpha", "", 0),
-               "adaptive batches, solved α",
-               0));
+               "adaptive batches, solved α", 0));
     panel.series.push_back(
         dashed(curve(runs, tao, p.part, p.axis, p.tao_arm, "schedule.alpha", "", 1),
-               "Ada-DP-SPIDER, solved α",
-               1));
+               "Ada-DP-SPIDER, solved α", 1));
     panel.series.push_back(a);
     panel.series.push_back(t);
     f.panels.push_back(std::move(panel));
@@ -332,10 +299,7 @@ plots::Exhibit ablation(const Runs& runs, const Study& study) {
   };
   e.verdict = {fmt::format("of the variants measured {} are as predicted and {} keep the bound; {} "
                            "of {} solved exponents are within 0.05 of the prediction",
-                           measured(Headline::confirmed),
-                           measured(Headline::bound_met),
-                           near,
-                           all),
+                           measured(Headline::confirmed), measured(Headline::bound_met), near, all),
                near == all ? plots::Tone::good : plots::Tone::caution};
   return e;
 }
@@ -375,12 +339,8 @@ plots::Figure claims_figure(const Runs& runs, const Study& study) {
                         .y = {.label = std::move(y), .scale = plots::Scale::log}};
   };
   plots::Panel tree = panel("Theorem 2.2: tree noise", "leaves Σ", "largest norm / σ√d");
-  const auto noise = probe_curve(runs,
-                                 tree_noise(study),
-                                 "leaves",
-                                 number_of(&TreeNoise::Result::mean_largest),
-                                 "measured",
-                                 0);
+  const auto noise = probe_curve(runs, tree_noise(study), "leaves",
+                                 number_of(&TreeNoise::Result::mean_largest), "measured", 0);
   plots::Series levels = dashed(noise, "√log_{2} Σ", 12);
   for (std::size_t k = 0; k < levels.x.size(); ++k) levels.y[k] = std::sqrt(std::log2(levels.x[k]));
   tree.series = {noise, levels};
@@ -388,12 +348,8 @@ plots::Figure claims_figure(const Runs& runs, const Study& study) {
   plots::Panel batch =
       panel("Lemma 3.11: batches", "records in the batch", "95 % quantile of error");
   for (std::size_t oracle = 0; oracle < 4; ++oracle) {
-    plots::Series s = probe_curve(runs,
-                                  oracle_errors_by_batch(study),
-                                  "batch",
-                                  quantile_of(oracle),
-                                  fmt::format("O{}", oracle + 1),
-                                  1 + oracle);
+    plots::Series s = probe_curve(runs, oracle_errors_by_batch(study), "batch", quantile_of(oracle),
+                                  fmt::format("O{}", oracle + 1), 1 + oracle);
     if (oracle == 0) batch.series.push_back(guide(s, -0.5, "exponent -1/2", 13));
     batch.series.push_back(std::move(s));
   }
@@ -402,12 +358,9 @@ plots::Figure claims_figure(const Runs& runs, const Study& study) {
   plots::Panel steps = panel("Theorem 3.4: steps to leave", "α (F/X)", "steps");
   const auto taken =
       probe_curve(runs, by_alpha, "alpha", number_of(&Escapes::Result::steps), "measured", 0);
-  steps.series = {
-      taken,
-      dashed(
-          probe_curve(runs, by_alpha, "alpha", number_of(&Escapes::Result::allowed_steps), "", 0),
-          "Γ of the schedule",
-          11)};
+  steps.series = {taken, dashed(probe_curve(runs, by_alpha, "alpha",
+                                            number_of(&Escapes::Result::allowed_steps), "", 0),
+                                "Γ of the schedule", 11)};
   plots::Panel drop = panel("Theorem 3.4: decrease", "α (F/X)", "-ΔF (F)");
   auto fallen =
       probe_curve(runs, by_alpha, "alpha", number_of(&Escapes::Result::change), "measured", 0);
@@ -417,20 +370,12 @@ plots::Figure claims_figure(const Runs& runs, const Study& study) {
     drop.series.push_back(guide(fallen, 1.5, "exponent 3/2", 10));
 
   plots::Panel ramp = panel("Proposition 3.10: ramp of slope 4γ", "γ (F/X)", "steps");
-  const auto walked = probe_curve(runs,
-                                  ramp_steps_by_gamma(study),
-                                  "gamma",
-                                  number_of(&RampSteps::Result::steps),
-                                  "measured",
-                                  0);
+  const auto walked = probe_curve(runs, ramp_steps_by_gamma(study), "gamma",
+                                  number_of(&RampSteps::Result::steps), "measured", 0);
   ramp.series = {walked, guide(walked, -2, "exponent -2", 9)};
   plots::Panel gap = panel("Theorem C.1: uniform gap", "records n", "largest gradient gap (F/X)");
-  const auto gaps = probe_curve(runs,
-                                uniform_gap_by_records(study),
-                                "records",
-                                number_of(&UniformGap::Result::gap),
-                                "measured",
-                                0);
+  const auto gaps = probe_curve(runs, uniform_gap_by_records(study), "records",
+                                number_of(&UniformGap::Result::gap), "measured", 0);
   gap.series = {gaps, guide(gaps, -0.5, "exponent -1/2", 13)};
   f.panels = {tree, batch, steps, drop, ramp, gap};
   return f;
@@ -454,10 +399,8 @@ plots::Exhibit claims_exhibit(const Runs& runs, const Study& study) {
     else
       ++others;
     plots::Row row{.label = p.claim.substr(claim_prefix.size())};
-    row.cells = {plots::text_cell(claim->place),
-                 plots::text_cell(claim->reading),
-                 plots::text_cell(claim->holds_if),
-                 plots::text_cell(found.measured),
+    row.cells = {plots::text_cell(claim->place), plots::text_cell(claim->reading),
+                 plots::text_cell(claim->holds_if), plots::text_cell(found.measured),
                  plots::text_cell(found.reason)};
     row.cells.back().labels.push_back(headline_label(headline));
     group.rows.push_back(std::move(row));
@@ -469,8 +412,7 @@ plots::Exhibit claims_exhibit(const Runs& runs, const Study& study) {
   for (const auto& [headline, count] : counts)
     words.push_back(fmt::format("{} {}", count, to_string(headline)));
   e.verdict = {fmt::format("of the printed statements {}; and {} of this suite or of cited work",
-                           fmt::join(words, "; "),
-                           others),
+                           fmt::join(words, "; "), others),
                plots::Tone::neutral};
   return e;
 }

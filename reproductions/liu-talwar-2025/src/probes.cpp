@@ -39,8 +39,7 @@ const std::vector<Setting>& all_settings() {
       {{"V1",
         "Gaussian noise, fixed batches, quadratic drift; the kick reuses the estimate (Ganesh et "
         "al., repaired)",
-        -3.0 / 7,
-        -1.0 / 3},
+        -3.0 / 7, -1.0 / 3},
        {proportional, SpiderBatch::fixed, DriftKind::quadratic, kick}},
       {{"V1′", "V1 with a fresh O1 at each escape (Ganesh et al., as printed)", -2.0 / 5, -2.0 / 7},
        {proportional, SpiderBatch::fixed, DriftKind::quadratic, EscapeKind::isotropic_fresh}},
@@ -93,11 +92,8 @@ std::vector<std::pair<std::int64_t, std::int64_t>> printed_nodes(std::int64_t t,
   return nodes;
 }
 
-Problem make_problem(const std::string& name,
-                     const std::map<std::string, std::string>& settings,
-                     Index records,
-                     Index dimension,
-                     std::uint64_t seed) {
+Problem make_problem(const std::string& name, const std::map<std::string, std::string>& settings,
+                     Index records, Index dimension, std::uint64_t seed) {
   const auto family = find_problem(name);
   Fields fields = family->fields();
   for (const auto& [key, text] : settings) set_field(fields, name, key, text);
@@ -161,8 +157,8 @@ TreeNoise::Result largest_tree_noise(const TreeNoise& p, std::uint64_t seed) {
   const Index d = p.dimension;
   const Problem problem =
       make_problem("cosine-saddle", {{"sampling", "stream"}}, Index{1} << 40, d, seed);
-  UnsoundCurator curator(
-      problem.facts, *problem.simulated, {.seed = seed}, {.no_filter = true, .no_data = true});
+  UnsoundCurator curator(problem.facts, *problem.simulated, {.seed = seed},
+                         {.no_filter = true, .no_data = true});
   TreeStream tree(curator, 1.0, p.leaves);
   const GradientQuery query{
       .limit = problem.facts.constants[constant::lipschitz], .noise = {}, .block = Block::x};
@@ -261,8 +257,8 @@ HessianErrors::Result hessian_errors(const HessianErrors& p, std::uint64_t seed)
       "cosine-saddle", {{"sampling", "stream"}, {"start", "random"}}, Index{1} << 50, d, seed);
   const Objective& f = *problem.population;
   const ProblemNumbers numbers = numbers_of(problem.facts);
-  const auto s = liu_talwar_2025::numbers_at(
-      numbers, zcdp_budget({epsilon, 1e-6}, Calibrator::cks), alpha, numbers.G);
+  const auto s = liu_talwar_2025::numbers_at(numbers, zcdp_budget({epsilon, 1e-6}, Calibrator::cks),
+                                             alpha, numbers.G);
   const double all = std::numeric_limits<double>::infinity();
   const Vector one = Vector::Ones(d);
   Stream stream({.seed = seed, .purpose = Purpose::evaluation});
@@ -277,9 +273,8 @@ HessianErrors::Result hessian_errors(const HessianErrors& p, std::uint64_t seed)
     Vector x = problem.facts.initial_point, estimate = Vector::Zero(d), exact(d), sum(d);
     const auto note = [&] {
       f.hessian_product(x, one, exact);
-      largest.back() =
-          std::max(largest.back(),
-                   (estimate - exact).cwiseAbs().maxCoeff() / (std::sqrt(numbers.rho * alpha) / 2));
+      largest.back() = std::max(largest.back(), (estimate - exact).cwiseAbs().maxCoeff() /
+                                                    (std::sqrt(numbers.rho * alpha) / 2));
     };
     largest.push_back(0);
     problem.simulated->add_hessian_products(Point(x), one, draw(s.hessian_batch), all, estimate);
@@ -290,8 +285,8 @@ HessianErrors::Result hessian_errors(const HessianErrors& p, std::uint64_t seed)
       const Vector next = x + step * direction(d, stream);
       sum.setZero();
       const double batch = std::max(1.0, s.hessian_batch_rate * step);
-      problem.simulated->add_hessian_difference_products(
-          Point(next), Point(x), one, draw(batch), all, sum);
+      problem.simulated->add_hessian_difference_products(Point(next), Point(x), one, draw(batch),
+                                                         all, sum);
       estimate += sum / std::ceil(batch);
       x = next;
       note();
@@ -309,9 +304,7 @@ RampSteps::Result ramp_steps(const RampSteps& p, std::uint64_t seed) {
                                        {{"sampling", "whole"},
                                         {"slope", fmt::format("{}", 4 * gamma)},
                                         {"drop", fmt::format("{}", drop)}},
-                                       1000000,
-                                       4,
-                                       seed);
+                                       1000000, 4, seed);
   const double M = problem.facts.constants[constant::smoothness];
   Vector x = problem.facts.initial_point, g(x.size());
   Index steps = 0;
@@ -395,12 +388,9 @@ UniformGap::Result uniform_gap(const UniformGap& p, std::uint64_t seed) {
 }  // namespace
 
 std::vector<ProbeEntry> liu_talwar_2025_probes() {
-  return {probe_entry<solved_schedule>(),
-          probe_entry<largest_tree_noise>(),
-          probe_entry<oracle_errors>(),
-          probe_entry<hessian_errors>(),
-          probe_entry<ramp_steps>(),
-          probe_entry<path_length>(),
+  return {probe_entry<solved_schedule>(), probe_entry<largest_tree_noise>(),
+          probe_entry<oracle_errors>(),   probe_entry<hessian_errors>(),
+          probe_entry<ramp_steps>(),      probe_entry<path_length>(),
           probe_entry<uniform_gap>()};
 }
 

@@ -7,10 +7,8 @@
 namespace dpsosp {
 
 std::vector<Predicate> liu_talwar_2025_predicates() {
-  return joined({liu_talwar_2025_tree_predicates(),
-                 liu_talwar_2025_step_predicates(),
-                 liu_talwar_2025_escape_predicates(),
-                 liu_talwar_2025_run_predicates()});
+  return joined({liu_talwar_2025_tree_predicates(), liu_talwar_2025_step_predicates(),
+                 liu_talwar_2025_escape_predicates(), liu_talwar_2025_run_predicates()});
 }
 
 Reproduction liu_talwar_2025_reproduction() {

@@ -53,9 +53,7 @@ Finding estimate_finding(const Evidence& e) {
   }
   return finding(largest <= 1 && high <= 2 * low,
                  fmt::format("largest error {:.2f} α; medians of cells between {:.2f} and {:.2f} α",
-                             largest,
-                             low,
-                             high));
+                             largest, low, high));
 }
 
 // ----------------------------------------------------------------------------------- whole runs
@@ -101,11 +99,7 @@ Finding iteration_finding(const Evidence& e) {
           "exponents on the ramp {:+.3f} in γ, {:+.3f} in B; an α-SOSP among the "
           "recorded iterates of {:.1f} % of {:g} runs; the α of {} more is above a third of "
           "the start's level",
-          in_gamma,
-          in_drop,
-          100 * solved.share,
-          solved.runs,
-          solved.left_out));
+          in_gamma, in_drop, 100 * solved.share, solved.runs, solved.left_out));
 }
 
 /// A cell a seed, of a run on each problem.
@@ -142,29 +136,25 @@ Finding path_finding(const Evidence& e) {
       unsolved == 0 && worst <= 1,
       fmt::format("path up to the first α-SOSP at most {:.3f} of 2BM/α over {} runs, {:g} "
                   "of them without one; at most {:.3f} of T steps",
-                  worst,
-                  paths,
-                  unsolved,
-                  share_of_steps));
+                  worst, paths, unsolved, share_of_steps));
 }
 
 std::vector<JobCell> data_cells(const Study& study) {
   std::vector<JobCell> cells;
   const std::uint64_t seeds = study.scale == Scale::smoke ? 1 : 5;
   for (const double epsilon : {1e-4, 100.0})
-    cells.push_back(probe_cell(study,
-                               SolvedSchedule{.variant = "V4",
-                                              .epsilon = epsilon,
-                                              .dimension = 16.0,
-                                              .alpha = std::vector{1e-4, 3e-4, 1e-3, 3e-3, 1e-2},
-                                              .records = {}}));
+    cells.push_back(
+        probe_cell(study, SolvedSchedule{.variant = "V4",
+                                         .epsilon = epsilon,
+                                         .dimension = 16.0,
+                                         .alpha = std::vector{1e-4, 3e-4, 1e-3, 3e-3, 1e-2},
+                                         .records = {}}));
   for (const double n : {1e6, 1e7, 1e8, 1e9})
     cells.push_back(probe_cell(
         study,
         PathLength{
             .problem = "cosine-saddle", .records = std::llround(n), .dimension = 4, .epsilon = 1},
-        {{"path_records", n}},
-        seeds));
+        {{"path_records", n}}, seeds));
   return joined({cells, sweep_cells(study, main_sweep)});
 }
 
@@ -196,17 +186,8 @@ Finding data_finding(const Evidence& e) {
           "{:+.3f} in n; N(α) has exponent {:+.3f} at ε = 1e-4 and {:+.3f} at ε = 100; an "
           "α-SOSP within the budget in {:.1f} % of {:g} runs ({} more have an α above a third "
           "of the start's level); {} ran out of records",
-          read.y.front(),
-          read.x.front(),
-          read.y.back(),
-          read.x.back(),
-          read.slope(),
-          at_small,
-          at_large,
-          100 * solved.share,
-          solved.runs,
-          solved.left_out,
-          out_of_records));
+          read.y.front(), read.x.front(), read.y.back(), read.x.back(), read.slope(), at_small,
+          at_large, 100 * solved.share, solved.runs, solved.left_out, out_of_records));
   if (f.verdict == Verdict::holds && read.slope() < -0.05) {
     f.verdict = Verdict::bound_met;
     f.reason = "the share of N(α) that is read falls with n";
@@ -222,10 +203,8 @@ Finding refreshes_finding() {
   for (const double alpha : {0.2, 0.05, 0.01, 1e-4}) {
     const double escapes = std::pow(alpha, -1.5), by_drift = 1 / alpha;
     holds = holds && escapes <= by_drift * (1 + 1e-9);
-    pairs.push_back(fmt::format("{:.4g} against {:.4g} (printed quotient {:.4g})",
-                                escapes,
-                                by_drift,
-                                escapes / std::pow(alpha, 1.5)));
+    pairs.push_back(fmt::format("{:.4g} against {:.4g} (printed quotient {:.4g})", escapes,
+                                by_drift, escapes / std::pow(alpha, 1.5)));
   }
   return finding(
       holds,
@@ -297,8 +276,7 @@ Finding solved_finding(const Evidence& e, double epsilon) {
       unclear.push_back(v.name);
   }
   Finding f = finding(
-      misses.empty(),
-      fmt::format("solved schedules: {}", fmt::join(slopes, "; ")),
+      misses.empty(), fmt::format("solved schedules: {}", fmt::join(slopes, "; ")),
       misses.empty() ? "" : fmt::format("off by more than 0.05: {}", fmt::join(misses, ", ")));
   if (misses.empty() && !unclear.empty()) {
     f.verdict = Verdict::inconclusive;
@@ -323,9 +301,7 @@ Finding fixed_batch_finding(const Evidence& e) {
   return finding(std::min(slopes[0], slopes[1]) >= slopes[2] + 0.05,
                  fmt::format("exponents of the solved α in n: tree and fixed batches {:+.3f} and "
                              "{:+.3f}, adaptive batches {:+.3f}",
-                             slopes[0],
-                             slopes[1],
-                             slopes[2]));
+                             slopes[0], slopes[1], slopes[2]));
 }
 
 /// Ganesh et al.'s schedule (Gaussian noise, fixed batches, quadratic drift κ) with the Hessian
@@ -361,10 +337,7 @@ Finding hessian_escape_finding() {
           without.gradients >= -3 - slack && without.hessians >= -3 - slack,
       fmt::format("records follow α to the power {:+.3f} for gradients and {:+.3f} for "
                   "Hessians where privacy leads (bound -7/3), and {:+.3f}, {:+.3f} without (-3)",
-                  with.gradients,
-                  with.hessians,
-                  without.gradients,
-                  without.hessians));
+                  with.gradients, with.hessians, without.gradients, without.hessians));
 }
 
 Predicate solved_predicate(std::string claim, double epsilon) {

@@ -19,8 +19,7 @@ namespace {
 
 using namespace liu_talwar_2025_probe;
 
-std::vector<double> at_scale(const Study& study,
-                             std::vector<double> smoke,
+std::vector<double> at_scale(const Study& study, std::vector<double> smoke,
                              std::vector<double> rest) {
   return study.scale == Scale::smoke ? std::move(smoke) : std::move(rest);
 }
@@ -35,25 +34,19 @@ JobCell oracle_errors(const Study& study, Index batch, double distance, Coordina
 
 JobCell uniform_gap(const Study& study, double records, double dimension, Coordinates at) {
   return probe_cell(
-      study,
-      UniformGap{.records = std::llround(records), .dimension = std::llround(dimension)},
-      std::move(at),
-      3);
+      study, UniformGap{.records = std::llround(records), .dimension = std::llround(dimension)},
+      std::move(at), 3);
 }
 
 }  // namespace
 
-JobCell solved_alpha(const Study& study,
-                     std::string_view variant,
-                     double epsilon,
-                     double dimension,
+JobCell solved_alpha(const Study& study, std::string_view variant, double epsilon, double dimension,
                      std::vector<double> records) {
-  return probe_cell(study,
-                    SolvedSchedule{.variant = std::string(variant),
-                                   .epsilon = epsilon,
-                                   .dimension = dimension,
-                                   .alpha = {},
-                                   .records = std::move(records)});
+  return probe_cell(study, SolvedSchedule{.variant = std::string(variant),
+                                          .epsilon = epsilon,
+                                          .dimension = dimension,
+                                          .alpha = {},
+                                          .records = std::move(records)});
 }
 
 std::vector<JobCell> tree_noise(const Study& study, int dimension) {
@@ -82,14 +75,8 @@ std::vector<JobCell> oracle_errors_by_distance(const Study& study) {
   return cells;
 }
 
-JobCell escape_cell(std::string_view problem,
-                    std::string_view method,
-                    std::string_view error,
-                    double ratio,
-                    double alpha,
-                    int dimension,
-                    const Study& study,
-                    Coordinates at) {
+JobCell escape_cell(std::string_view problem, std::string_view method, std::string_view error,
+                    double ratio, double alpha, int dimension, const Study& study, Coordinates at) {
   return probe_cell(study,
                     Escapes{.problem = std::string(problem),
                             .method = std::string(method),
@@ -102,13 +89,9 @@ JobCell escape_cell(std::string_view problem,
                     std::move(at));
 }
 
-std::vector<JobCell> escapes_by_curvature(std::string_view problem,
-                                          std::string_view method,
-                                          std::string_view error,
-                                          double alpha,
-                                          int dimension,
-                                          const Study& study,
-                                          const Coordinates& of) {
+std::vector<JobCell> escapes_by_curvature(std::string_view problem, std::string_view method,
+                                          std::string_view error, double alpha, int dimension,
+                                          const Study& study, const Coordinates& of) {
   std::vector<JobCell> cells;
   for (const double ratio :
        at_scale(study, {0.5, 1, 2}, {0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.8, 1, 2, 4, 10})) {
@@ -124,8 +107,8 @@ std::vector<JobCell> escapes_by_alpha(const Study& study) {
   std::vector<JobCell> cells;
   for (const double alpha :
        at_scale(study, {1e-2, 1e-1}, {1e-4, 3e-4, 1e-3, 3e-3, 1e-2, 3e-2, 1e-1}))
-    cells.push_back(escape_cell(
-        "quartic-saddle", "hessian_power", "benign", 1, alpha, 16, study, {{"alpha", alpha}}));
+    cells.push_back(escape_cell("quartic-saddle", "hessian_power", "benign", 1, alpha, 16, study,
+                                {{"alpha", alpha}}));
   return cells;
 }
 
@@ -166,9 +149,7 @@ Number quantile_of(std::size_t oracle) {
       [oracle](const OracleErrors::Result& r) { return r.quantiles.at(oracle); });
 }
 
-Curve curve_of(const std::vector<JudgedCell>& cells,
-               std::string_view axis,
-               const Number& number,
+Curve curve_of(const std::vector<JudgedCell>& cells, std::string_view axis, const Number& number,
                const Coordinates& of) {
   Curve c;
   for (const JudgedCell& cell : cells) {
@@ -183,9 +164,7 @@ Curve curve_of(const std::vector<JudgedCell>& cells,
   return c;
 }
 
-Curve curve_of(const Runs& runs,
-               const std::vector<JobCell>& cells,
-               std::string_view axis,
+Curve curve_of(const Runs& runs, const std::vector<JobCell>& cells, std::string_view axis,
                const Number& number) {
   std::vector<JudgedCell> judged;
   for (const JobCell& cell : cells) judged.emplace_back(cell, runs);

@@ -24,31 +24,20 @@ inline constexpr const char* ablation_sweep = "liu-talwar-2025-ablation";
 inline constexpr double small_epsilon = 1e-4, no_privacy = 1e6;
 
 /// n over which the schedules of a variant are solved.
-JobCell solved_alpha(const Study& study,
-                     std::string_view variant,
-                     double epsilon,
+JobCell solved_alpha(const Study& study, std::string_view variant, double epsilon,
                      double dimension = 16,
                      std::vector<double> records = {1e10, 1e11, 1e12, 1e13, 1e14});
 /// Leaves of a tree against the largest norm of its noise.
 std::vector<JobCell> tree_noise(const Study& study, int dimension = 4);
 std::vector<JobCell> oracle_errors_by_batch(const Study& study);
 std::vector<JobCell> oracle_errors_by_distance(const Study& study);
-JobCell escape_cell(std::string_view problem,
-                    std::string_view method,
-                    std::string_view error,
-                    double ratio,
-                    double alpha,
-                    int dimension,
-                    const Study& study,
+JobCell escape_cell(std::string_view problem, std::string_view method, std::string_view error,
+                    double ratio, double alpha, int dimension, const Study& study,
                     Coordinates at = {});
 /// Curvature over √(ρα) against the share of escapes that leave; `of` sets the series apart.
-std::vector<JobCell> escapes_by_curvature(std::string_view problem,
-                                          std::string_view method,
-                                          std::string_view error,
-                                          double alpha,
-                                          int dimension,
-                                          const Study& study,
-                                          const Coordinates& of = {});
+std::vector<JobCell> escapes_by_curvature(std::string_view problem, std::string_view method,
+                                          std::string_view error, double alpha, int dimension,
+                                          const Study& study, const Coordinates& of = {});
 /// α against escapes at curvature √(ρα).
 std::vector<JobCell> escapes_by_alpha(const Study& study);
 std::vector<JobCell> ramp_steps_by_gamma(const Study& study);
@@ -89,18 +78,12 @@ struct Curve {
   double slope() const { return log_slope(x, y); }
 };
 /// A number of the cells that have the coordinate `axis`, and those of `of`.
-Curve curve_of(const std::vector<JudgedCell>& cells,
-               std::string_view axis,
-               const Number& number,
+Curve curve_of(const std::vector<JudgedCell>& cells, std::string_view axis, const Number& number,
                const Coordinates& of = {});
-Curve curve_of(const Runs& runs,
-               const std::vector<JobCell>& cells,
-               std::string_view axis,
+Curve curve_of(const Runs& runs, const std::vector<JobCell>& cells, std::string_view axis,
                const Number& number);
 template <Listed Result, class Value>
-Curve curve_of(const std::vector<JudgedCell>& cells,
-               std::string_view axis,
-               Value Result::*member,
+Curve curve_of(const std::vector<JudgedCell>& cells, std::string_view axis, Value Result::*member,
                const Coordinates& of = {}) {
   return curve_of(cells, axis, number_of(member), of);
 }

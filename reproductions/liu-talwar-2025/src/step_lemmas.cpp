@@ -36,12 +36,9 @@ Finding oracle_finding(const Evidence& e) {
       std::ranges::all_of(batch, [](double s) { return std::abs(s + 0.5) <= 0.05; }) &&
       std::abs(distance[1] - 1) <= 0.05 && std::abs(distance[3] - 1) <= 0.05;
   return finding(
-      holds,
-      fmt::format("exponents in the batch {:+.3f} (O1 to O4), in the distance {:+.3f} (O2) "
-                  "and {:+.3f} (O4)",
-                  fmt::join(batch, ", "),
-                  distance[1],
-                  distance[3]));
+      holds, fmt::format("exponents in the batch {:+.3f} (O1 to O4), in the distance {:+.3f} (O2) "
+                         "and {:+.3f} (O4)",
+                         fmt::join(batch, ", "), distance[1], distance[3]));
 }
 
 std::vector<JobCell> hessian_cells(const Study& study) {
@@ -57,18 +54,15 @@ std::vector<JobCell> hessian_cells(const Study& study) {
 Finding hessian_finding(const Evidence& e) {
   double least = 1, low = std::numeric_limits<double>::infinity(), high = 0;
   for (const JudgedCell& cell : e.cells) {
-    least = std::min(least,
-                     number(cell, &HessianErrors::Result::within) /
-                         number(cell, &HessianErrors::Result::epochs));
+    least = std::min(least, number(cell, &HessianErrors::Result::within) /
+                                number(cell, &HessianErrors::Result::epochs));
     low = std::min(low, number(cell, &HessianErrors::Result::median));
     high = std::max(high, number(cell, &HessianErrors::Result::median));
   }
   return finding(least >= 0.95 && high <= 2 * low,
                  fmt::format("error at most √(ρα)/2 in at least {:.0f} % of the epochs of a cell; "
                              "medians of cells between {:.2f} and {:.2f} of it",
-                             100 * least,
-                             low,
-                             high));
+                             100 * least, low, high));
 }
 
 std::vector<JobCell> quadratic_cells(const Study& study) {
@@ -84,10 +78,7 @@ Finding distance_claim_finding(const Evidence& e) {
       above == 0 && left <= right,
       fmt::format("{:g} paths above the bound, {:g} with t for Γ; example {:.2f} against "
                   "{:.2f}",
-                  above,
-                  by_steps,
-                  left,
-                  right),
+                  above, by_steps, left, right),
       by_steps == 0 ? "Γ stands for t" : "with t for Γ, too");
 }
 

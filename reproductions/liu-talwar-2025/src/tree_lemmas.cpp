@@ -31,11 +31,10 @@ std::vector<JobCell> tree_cells(const Study& study) {
   std::vector<JobCell> cells;
   for (const int d : tree_dimensions)
     for (JobCell& cell : tree_noise(study, d)) cells.push_back(std::move(cell));
-  cells.push_back(probe_cell(study,
-                             TreeNoise{.leaves = 64,
-                                       .trees = study.scale == Scale::smoke ? 200 : 4000,
-                                       .dimension = 4,
-                                       .covariance = true}));
+  cells.push_back(probe_cell(study, TreeNoise{.leaves = 64,
+                                              .trees = study.scale == Scale::smoke ? 200 : 4000,
+                                              .dimension = 4,
+                                              .covariance = true}));
   return cells;
 }
 
@@ -56,11 +55,7 @@ Finding tree_finding(const Evidence& e) {
       worst <= 5 && std::ranges::max(most) <= 2,
       fmt::format("covariance within {:.2g} standard errors of the common nodes; largest norm over "
                   "σ√(d log_{{2}} Σ) at most {:.2f} at d = {} for Σ = {:g}..{:g}",
-                  worst,
-                  fmt::join(most, ", "),
-                  fmt::join(tree_dimensions, ", "),
-                  first,
-                  last),
+                  worst, fmt::join(most, ", "), fmt::join(tree_dimensions, ", "), first, last),
       "√log Σ is missing where d is below log Σ");
 }
 
@@ -92,8 +87,7 @@ Finding printed_noise_finding() {
   // Counted as the paper does, a record against one that contributes nothing; and replace-one.
   const auto interval = [&](double nodes, double delta) {
     const double zero_out = exact_epsilon(nodes, noise.refresh, delta);
-    return fmt::format("[{0:.2f}, {0:.2f}] (replace-one [{1:.2f}, {1:.2f}])",
-                       zero_out,
+    return fmt::format("[{0:.2f}, {0:.2f}] (replace-one [{1:.2f}, {1:.2f}])", zero_out,
                        exact_epsilon(nodes, 2 * noise.refresh, delta));
   };
   bool kept = true;
@@ -109,12 +103,8 @@ Finding printed_noise_finding() {
           "ε of a record of the first refresh, zero-out: in one release {0} at δ = "
           "1e-6, {1} at 1e-14; in a tree of 8 leaves {2} at 1e-6, of T = {3:g} {4}; where 0.1 is "
           "stated, in one release [{5:.2f}, {5:.2f}] at 1e-6",
-          interval(1, 1e-6),
-          interval(1, 1e-14),
-          interval(levels_of(8), 1e-6),
-          noise.steps,
-          interval(levels_of(noise.steps), 1e-6),
-          tenth),
+          interval(1, 1e-6), interval(1, 1e-14), interval(levels_of(8), 1e-6), noise.steps,
+          interval(levels_of(noise.steps), 1e-6), tenth),
       "the noise does not depend on δ");
 }
 
@@ -130,8 +120,7 @@ Finding sum_noise_finding() {
   return finding(std::ranges::max(epsilons) <= 1,
                  fmt::format("a record whose term leads has exactly ε = {:.2f} in 4, 10, 12 nodes; "
                              "with equal terms the noise is enough up to {} nodes",
-                             fmt::join(epsilons, ", "),
-                             equal),
+                             fmt::join(epsilons, ", "), equal),
                  "the noise does not grow with the leaves");
 }
 
@@ -146,8 +135,8 @@ Finding lemma_noise_finding() {
           const auto share = [&](double neighbours) {
             return std::max({exact_epsilon(nodes, neighbours * noise.refresh / larger, delta),
                              exact_epsilon(nodes, neighbours * noise.increment / larger, delta),
-                             exact_epsilon(
-                                 noise.products, neighbours * noise.product / larger, delta)}) /
+                             exact_epsilon(noise.products, neighbours * noise.product / larger,
+                                           delta)}) /
                    epsilon;
           };
           most = std::max(most, share(1));
@@ -160,10 +149,7 @@ Finding lemma_noise_finding() {
       most <= 1,
       fmt::format("at most {0:.3f} of ε (exact, zero-out; replace-one {1:.3f}); at α = 0.05, d = "
                   "16, ε = 1 an increment's record pays {2:.2g} of zCDP (replace-one {3:.2g})",
-                  most,
-                  most_replaced,
-                  zcdp,
-                  4 * zcdp));
+                  most, most_replaced, zcdp, 4 * zcdp));
 }
 
 Finding tree_privacy_finding() {

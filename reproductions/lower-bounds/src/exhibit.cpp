@@ -74,8 +74,7 @@ plots::Table exact_table(const Runs& runs, const Study& study) {
     for (const double epsilon : epsilons) {
       const double exact = minimax_norm(runs, study, n, epsilon);
       row.cells.push_back(plots::number_cell(exact, 4));
-      for (const double bound : {exact,
-                                 two_point_bound(n, epsilon, small_delta),
+      for (const double bound : {exact, two_point_bound(n, epsilon, small_delta),
                                  tracing_bound(n, 1, epsilon, small_delta)})
         row.cells.push_back(plots::number_cell(bound / rate(n, 1, epsilon)));
     }
@@ -208,10 +207,7 @@ Finding empirical(const Evidence& e) {
       law.bounds_are_below && constant >= 0.02,
       fmt::format("at least {:.3f} sqrt(d)/(n eps) for n = 1e3 to 1e9, d = 1 to 1e4, eps = 0.01 to "
                   "1; exact at d = 1: n^{:.3f} from n = {} to {}",
-                  constant,
-                  law.slope,
-                  record_counts.end()[-2],
-                  record_counts.back()),
+                  constant, law.slope, record_counts.end()[-2], record_counts.back()),
       law.bounds_are_below ? "the constant is below 0.02"
                            : "a derived bound lies above the exact value");
 }
@@ -243,8 +239,7 @@ Reproduction lower_bounds_reproduction() {
       .probes = {probe_entry<compute_minimax>()},
       .predicates = {{"ganesh-2023/table-1-lower-bound-empirical", minimax_cells, empirical},
                      {"ganesh-2023/table-1-lower-bound-population",
-                      [](const Study&) { return std::vector<JobCell>{}; },
-                      population},
+                      [](const Study&) { return std::vector<JobCell>{}; }, population},
                      {"lowy-2024/lower-bound", minimax_cells, both}},
       .exhibits = {exhibit_entry(lower_bounds_texts(), "lower-bounds/stationarity", jobs, render)}};
 }

@@ -80,10 +80,7 @@ double exact_minimax(int records, double epsilon, double delta) {
     close(k, k + 1);
     close(k + 1, k);
   }
-  glp_load_matrix(p,
-                  static_cast<int>(rows.value.size()) - 1,
-                  rows.row.data(),
-                  rows.column.data(),
+  glp_load_matrix(p, static_cast<int>(rows.value.size()) - 1, rows.row.data(), rows.column.data(),
                   rows.value.data());
 
   glp_smcp options;

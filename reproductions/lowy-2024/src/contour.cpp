@@ -174,8 +174,7 @@ plots::Exhibit contour_exhibit(const Runs& runs, const Study& study) {
   e.verdict = {
       fmt::format(
           "the ratio crosses 1 at {} of {} dimensions where both methods have left their start",
-          crossed,
-          curves.size()),
+          crossed, curves.size()),
       plots::Tone::neutral};
   return e;
 }

@@ -40,12 +40,9 @@ plots::Table evaluated_rates() {
     return std::min(1.0, d / (epsilon * n) + std::sqrt(d / n));
   };
   const std::array rows{
-      Rates{"non-convex ERM",
-            prior_erm,
-            [](double n) { return std::min(prior_erm(n), unit(n) * std::pow(d, 1.0 / 6)); },
-            unit},
-      Rates{"quasar-convex ERM", prior_erm, unit, unit},
-      Rates{"KL* ERM", prior_erm, unit, unit},
+      Rates{"non-convex ERM", prior_erm,
+            [](double n) { return std::min(prior_erm(n), unit(n) * std::pow(d, 1.0 / 6)); }, unit},
+      Rates{"quasar-convex ERM", prior_erm, unit, unit}, Rates{"KL* ERM", prior_erm, unit, unit},
       Rates{"population",
             [](double n) { return std::pow(n, -1.0 / 3) + std::pow(unit(n), 3.0 / 7); },
             [](double n) { return std::cbrt(zeta(n) / n) + std::pow(unit(n) * zeta(n), 3.0 / 7); },
@@ -87,13 +84,9 @@ plots::Exhibit figure_1_exhibit(const Runs& runs, const Study& study) {
 std::vector<ExhibitEntry> lowy_2024_exhibits() {
   const Texts& texts = lowy_2024_texts();
   return {exhibit_entry(texts, "lowy-2024/figure-1", figure_1_jobs, figure_1_exhibit),
-          exhibit_entry(texts,
-                        "lowy-2024/contour",
-                        lowy_2024_exhibit::contour_jobs,
+          exhibit_entry(texts, "lowy-2024/contour", lowy_2024_exhibit::contour_jobs,
                         lowy_2024_exhibit::contour_exhibit),
-          exhibit_entry(texts,
-                        "lowy-2024/claim-c17",
-                        lowy_2024_exhibit::published_jobs,
+          exhibit_entry(texts, "lowy-2024/claim-c17", lowy_2024_exhibit::published_jobs,
                         lowy_2024_exhibit::published_exhibit)};
 }
 

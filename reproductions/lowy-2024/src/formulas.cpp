@@ -35,8 +35,8 @@ struct JlBalance {
 JlBalance jl_balance(const std::vector<double>& eps_n) {
   JlBalance b;
   for (const double m : eps_n) {
-    const Index k = jl_free_dimension(
-        [m](double j) { return std::pow(j, 2.0 / 3) / m; }, 1.0, 1, Index{1} << 40);
+    const Index k = jl_free_dimension([m](double j) { return std::pow(j, 2.0 / 3) / m; }, 1.0, 1,
+                                      Index{1} << 40);
     const auto j = static_cast<double>(k);
     b.k.push_back(j);
     b.value.push_back(std::pow(j, 2.0 / 3) / m + 1 / std::sqrt(j));
@@ -62,10 +62,7 @@ Finding introduction_glm() {
           .measured = fmt::format("the balance has the exponent {:.4f} over εn = 1e4..1e12, -2/7 = "
                                   "-0.2857; at r = (εn)^{:g} the printed rate has {:.3f} and the "
                                   "prior {:.3f}",
-                                  slope,
-                                  worst,
-                                  printed_at,
-                                  prior_at),
+                                  slope, worst, printed_at, prior_at),
           .reason =
               "true as an upper bound; with 2/7 it is not better than the prior for all r < "
               "εn, with the 3/7 of Corollary 8.2 it is",
@@ -84,8 +81,7 @@ Finding c6_privacy() {
   bool kept = true;
   std::vector<std::string> cells;
   double first = 0;
-  for (const Setting& s : {Setting{1e-3, 1e3, 1e-10, 4, 1},
-                           Setting{1e-5, 1e3, 1e-13, 4, 10},
+  for (const Setting& s : {Setting{1e-3, 1e3, 1e-10, 4, 1}, Setting{1e-5, 1e3, 1e-13, 4, 10},
                            Setting{1e-7, 1e7, 1e-18, 4, 100}}) {
     const double n = std::ceil(std::sqrt(s.T * s.d * std::log(1 / s.delta)) / s.epsilon);
     const double b = std::max(1.0, std::ceil(s.C * std::sqrt(s.d * s.epsilon) - 1e-9));
@@ -100,13 +96,7 @@ Finding c6_privacy() {
     cells.push_back(
         fmt::format("eps = {:g}, C = {:g}: n = {:.3g}, b = {:g}, beyond {:.2f} sigma "
                     "{:.3g} = {:.3g} delta",
-                    s.epsilon,
-                    s.C,
-                    n,
-                    b,
-                    c,
-                    event,
-                    event / s.delta));
+                    s.epsilon, s.C, n, b, c, event, event / s.delta));
   }
   return {.verdict = holds_if(kept),
           .measured = fmt::format("{}", fmt::join(cells, "; ")),
@@ -125,10 +115,7 @@ Finding c15() {
               std::abs(b.k.front() - 2096) <= 1 && std::abs(b.value.front() - 0.0382206) <= 1e-6),
           .measured = fmt::format("exponents {:.4f} of k and {:.4f} of the value; k = {:.0f}, "
                                   "value {:.7f} at εn = 1e4",
-                                  of_k,
-                                  of_value,
-                                  b.k.front(),
-                                  b.value.front()),
+                                  of_k, of_value, b.k.front(), b.value.front()),
           .value = of_value};
 }
 
@@ -161,10 +148,7 @@ Finding c3_tail_printed() {
   return {.verdict = holds_if(worst <= 1),
           .measured = fmt::format("at t = {:g} the bound is {:.3f} LD; the excess is above it with "
                                   "probability {:.2g}, e^(-t) = {:.2g}",
-                                  at,
-                                  bound_at,
-                                  mass_at,
-                                  std::exp(-at)),
+                                  at, bound_at, mass_at, std::exp(-at)),
           .value = worst};
 }
 
@@ -189,9 +173,7 @@ Finding section_6_example() {
       .verdict = holds_if(worst <= 10),
       .measured = fmt::format(
           "second term over the first: {:.3g} at a = 1e-2, {:.3g} at 1e-6, {:.3g} times as much",
-          base,
-          ratio(1e-6),
-          worst),
+          base, ratio(1e-6), worst),
       .value = worst};
 }
 
@@ -204,8 +186,7 @@ Finding corollary_e4() {
       .verdict = holds_if(std::abs(third(10) - 10) <= rounding * 10 &&
                           std::abs(fourth(10) - 10) <= rounding * 10),
       .measured = fmt::format("in a unit ten times smaller the terms grow {:.1f} and {:.1f} times",
-                              third(10),
-                              fourth(10))};
+                              third(10), fourth(10))};
 }
 
 /// SGD with subgradients on f(w, x) = h(|w|) + xw/2, x = ±1 with equal probability, h a staircase
@@ -269,8 +250,8 @@ Finding non_smooth_quasar() {
     }
     const double slope = log_slope(steps, excess);
     holds = holds && share <= 1 && escaped < 1e-9 && std::abs(slope + 0.5) <= slope_tolerance;
-    losses.push_back(fmt::format(
-        "q = {:g}: exponent {:+.3f} in T, at most {:.3f} of LD/(q√T)", low, slope, share));
+    losses.push_back(fmt::format("q = {:g}: exponent {:+.3f} in T, at most {:.3f} of LD/(q√T)", low,
+                                 slope, share));
   }
   return {.verdict = holds_if(holds), .measured = fmt::format("{}", fmt::join(losses, "; "))};
 }
@@ -297,9 +278,7 @@ Finding c9_privacy() {
   return {.verdict = holds_if(anchors <= rho * (1 + rounding)),
           .measured = fmt::format("anchors {:.4f} ρ, attained by one pair; with the differences at "
                                   "most {:.4f} ρ over {} stages at k = 4/3",
-                                  anchors,
-                                  anchors + differences,
-                                  numbers.stages),
+                                  anchors, anchors + differences, numbers.stages),
           .value = anchors};
 }
 

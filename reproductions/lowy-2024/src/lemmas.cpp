@@ -47,10 +47,7 @@ Finding c3_bound(const Evidence& e) {
     }
     holds = holds && tail >= 1e-3;
     cells.push_back(fmt::format("d = {:g}: {} of {} above, largest {:.2g} of ψ",
-                                cell.number_at("dimension"),
-                                above,
-                                seeds,
-                                largest));
+                                cell.number_at("dimension"), above, seeds, largest));
   }
   return {.verdict = holds_if(holds), .measured = fmt::format("{}", fmt::join(cells, "; "))};
 }
@@ -74,11 +71,8 @@ Finding c12(const Evidence& e) {
     const double bound = cell.numbers(&WorstPopulationExcess::Result::bound).front();
     below = below && level <= bound;
     cells.push_back(
-        fmt::format("n = {:.0e}: {:.3g}, {:.3f} times exact minimisation's, {:.2g} of ψ",
-                    n,
-                    level,
-                    level / minimiser,
-                    level / bound));
+        fmt::format("n = {:.0e}: {:.3g}, {:.3f} times exact minimisation's, {:.2g} of ψ", n, level,
+                    level / minimiser, level / bound));
     if (n < 1e4) continue;
     leads = leads && level <= 1.5 * minimiser;
     records.push_back(n);
@@ -90,8 +84,7 @@ Finding c12(const Evidence& e) {
       .verdict = holds ? Verdict::holds : Verdict::inconclusive,
       .measured = fmt::format("exponent {:+.4f} in n from 1e4 on; largest excess over the laws, "
                               "LD = 1: {}",
-                              slope,
-                              fmt::join(cells, "; ")),
+                              slope, fmt::join(cells, "; ")),
       .value = slope};
 }
 
@@ -102,11 +95,10 @@ std::vector<JobCell> c14_cells(const Study& study) {
       for (const int k : {4, 16, 64, 256}) {
         if (r > d || (study.scale == Scale::smoke && (d > 100 || k > 16))) continue;
         cells.push_back(
-            probe_cell(study,
-                       ProjectionDeviation{.dimension = d,
-                                           .rank = r,
-                                           .projected = k,
-                                           .maps = study.scale == Scale::full ? 20 : 5}));
+            probe_cell(study, ProjectionDeviation{.dimension = d,
+                                                  .rank = r,
+                                                  .projected = k,
+                                                  .maps = study.scale == Scale::full ? 20 : 5}));
       }
   return cells;
 }
@@ -125,11 +117,8 @@ Finding c14(const Evidence& e) {
       .verdict = holds_if(holds),
       .measured = fmt::format("√k × deviation over L: medians {:.2f} to {:.2f}, largest {:.2f}, "
                               "{} of {} above 1",
-                              std::ranges::min(medians),
-                              std::ranges::max(medians),
-                              std::ranges::max(all),
-                              above,
-                              all.size()),
+                              std::ranges::min(medians), std::ranges::max(medians),
+                              std::ranges::max(all), above, all.size()),
       .reason = holds ? "" : "more than 5 % of the deviations found are above 1",
       .value = std::ranges::max(all)};
 }
@@ -147,8 +136,7 @@ std::vector<JobCell> c14_projection_cells(const Study& study) {
                                               .dimension = 1000,
                                               .projected = k,
                                               .epsilon = 1},
-                               {{"projected", k}},
-                               full ? 20 : 7));
+                               {{"projected", k}}, full ? 20 : 7));
   return cells;
 }
 
@@ -196,8 +184,8 @@ Finding c17(const Evidence& e) {
   for (const double epsilon : published_epsilons(e.study))
     for (const char* stage : {"dp_sgd", "dp_spider"}) {
       const std::string name = fmt::format("ε = {:g} {}", epsilon, stage);
-      comparisons.push_back(compare(
-          name, train("repaired", "warm_start", epsilon), train("repaired", stage, epsilon)));
+      comparisons.push_back(compare(name, train("repaired", "warm_start", epsilon),
+                                    train("repaired", stage, epsilon)));
       as_script.push_back(
           compare(name, train("printed", "warm_start", epsilon), train("printed", stage, epsilon)));
     }
@@ -220,11 +208,7 @@ Finding c17(const Evidence& e) {
           "significantly better in {} of {} comparisons, worse in {}, {} step sizes; with the "
           "script's noise better in {}, worse in {}, which does not count: its methods spend "
           "unequal ε",
-          won,
-          all,
-          lost,
-          tuned ? "tuned" : "default",
-          std::ranges::count_if(as_script, better),
+          won, all, lost, tuned ? "tuned" : "default", std::ranges::count_if(as_script, better),
           std::ranges::count_if(as_script, worse)),
       .reason = rest.empty() ? "" : fmt::format("ratios to the others: {}", fmt::join(rest, ", "))};
 }

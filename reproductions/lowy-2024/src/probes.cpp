@@ -36,8 +36,7 @@ using Settings = std::map<std::string, std::string>;
 constexpr Index published_records = 100, published_dimension = 100, test_records = 25;
 constexpr std::uint64_t test_data = 1'000'000, tuning_instances = 2'000'000;  // added to the seed
 
-RunSpec published_run(const PublishedExperiment& parameters,
-                      const Settings& settings,
+RunSpec published_run(const PublishedExperiment& parameters, const Settings& settings,
                       std::uint64_t seed) {
   RunSpec spec;
   spec.algorithm = "lowy-2024/published-experiment";
@@ -270,8 +269,8 @@ WorstPopulationExcess::Result worst_population_excess(const WorstPopulationExces
     of_mechanism = std::max(of_mechanism, theta / pi * mechanism);
     of_minimiser = std::max(of_minimiser, theta / pi * minimiser);
   }
-  const double bound = lowy_2024::population_excess(
-      std::log(points), 0.5 * n, std::sqrt(2 / (pi * n)), 1, 1, n, 0.05);
+  const double bound = lowy_2024::population_excess(std::log(points), 0.5 * n,
+                                                    std::sqrt(2 / (pi * n)), 1, 1, n, 0.05);
   return {.mechanism = of_mechanism, .minimiser = of_minimiser, .bound = bound};
 }
 
@@ -339,10 +338,8 @@ ProjectionSize::Result projection_size(const ProjectionSize& parameters, std::ui
   const double cap = std::stod(values_of(fields).at("cap"));
   const auto base = find_algorithm("arora-2023/dp-spider");
   const Scheduled scheduled =
-      base->schedule(Schedule::practical,
-                     projected_facts(problem.facts, parameters.projected, cap),
-                     {parameters.epsilon, 1e-6},
-                     Calibrator::cks);
+      base->schedule(Schedule::practical, projected_facts(problem.facts, parameters.projected, cap),
+                     {parameters.epsilon, 1e-6}, Calibrator::cks);
   for (const auto& [name, text] : values_of(base->fields()))
     set_field(fields, "jl-dp-spider", name, text);
   projected->check(problem.facts);
@@ -364,12 +361,9 @@ ProjectionSize::Result projection_size(const ProjectionSize& parameters, std::ui
 }  // namespace
 
 std::vector<ProbeEntry> lowy_2024_probes() {
-  return {probe_entry<published_experiment>(),
-          probe_entry<script_privacy>(),
-          probe_entry<start_at_excess>(),
-          probe_entry<exponential_mechanism_tail>(),
-          probe_entry<worst_population_excess>(),
-          probe_entry<projection_deviation>(),
+  return {probe_entry<published_experiment>(),    probe_entry<script_privacy>(),
+          probe_entry<start_at_excess>(),         probe_entry<exponential_mechanism_tail>(),
+          probe_entry<worst_population_excess>(), probe_entry<projection_deviation>(),
           probe_entry<projection_size>()};
 }
 

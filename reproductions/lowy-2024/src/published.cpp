@@ -31,10 +31,7 @@ int seeds(const Study& study) {
   return study.scale == Scale::smoke ? 2 : study.scale == Scale::quick ? 10 : 40;
 }
 
-Job job(const Study& study,
-        PublishedSetting setting,
-        std::string_view stage,
-        double epsilon,
+Job job(const Study& study, PublishedSetting setting, std::string_view stage, double epsilon,
         std::string_view door) {
   PublishedExperiment parameters{.stage = std::string(stage),
                                  .variant = from_word<Variant>(std::string(setting.variant)),
@@ -55,8 +52,7 @@ double mean(const std::vector<double>& v) {
 }
 
 std::string title(PublishedSetting s) {
-  return fmt::format("{}, {}",
-                     s.variant == "printed" ? "as the script" : "accounted noise",
+  return fmt::format("{}, {}", s.variant == "printed" ? "as the script" : "accounted noise",
                      s.tuned ? "tuned" : "script's step sizes");
 }
 
@@ -77,8 +73,7 @@ plots::Table table(const Runs& runs, const Study& study, PublishedSetting settin
       "Mean gradient norm of the last iterate over {} seeds{}. Ratio: median over seeds of the "
       "warm "
       "start's train gradient over the method's, with Holm-adjusted p over all ε.",
-      seeds(study),
-      accounted ? "; ε spent is the ledger's, replace-one, at δ = n^{-3/2}" : "");
+      seeds(study), accounted ? "; ε spent is the ledger's, replace-one, at δ = n^{-3/2}" : "");
   t.row_header = "ε, method";
   t.column_groups.push_back({"", {"train", "test", "start", "warm start / method", "settings"}});
   auto& columns = t.column_groups.back().columns;
@@ -88,8 +83,7 @@ plots::Table table(const Runs& runs, const Study& study, PublishedSetting settin
     for (const Stage& s : stages) {
       if (s.key == "warm_start") continue;
       comparisons.push_back(
-          compare("",
-                  published_cell(runs, study, setting, "warm_start", epsilon).train,
+          compare("", published_cell(runs, study, setting, "warm_start", epsilon).train,
                   published_cell(runs, study, setting, s.key, epsilon).train));
     }
   adjust(comparisons);
@@ -195,12 +189,9 @@ std::vector<Job> published_jobs(const Study& study) {
   return jobs;
 }
 
-PublishedExperiment::Result published_cell(const Runs& runs,
-                                           const Study& study,
-                                           PublishedSetting setting,
-                                           std::string_view stage,
-                                           double epsilon,
-                                           std::string_view door) {
+PublishedExperiment::Result published_cell(const Runs& runs, const Study& study,
+                                           PublishedSetting setting, std::string_view stage,
+                                           double epsilon, std::string_view door) {
   return read_result<PublishedExperiment>(
       runs.at(job(study, setting, stage, epsilon, door)).result);
 }
@@ -222,8 +213,7 @@ plots::Exhibit published_exhibit(const Runs& runs, const Study& study) {
   e.tables.push_back(control_table(runs, study));
   e.figures.push_back(figure(runs, study));
   e.verdict = {fmt::format("the warm start has the least mean train gradient in {} of {} settings",
-                           better,
-                           compared),
+                           better, compared),
                better == compared ? plots::Tone::good : plots::Tone::caution};
   return e;
 }

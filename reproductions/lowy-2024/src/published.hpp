@@ -20,11 +20,9 @@ struct PublishedSetting {
 const std::vector<double>& published_epsilons(const Study& study);
 std::vector<Job> published_jobs(const Study& study);
 /// \param stage  dp_sgd, dp_spider or warm_start; \param door  empty: enforced, or the script's
-lowy_2024_probe::PublishedExperiment::Result published_cell(const Runs& runs,
-                                                            const Study& study,
+lowy_2024_probe::PublishedExperiment::Result published_cell(const Runs& runs, const Study& study,
                                                             PublishedSetting setting,
-                                                            std::string_view stage,
-                                                            double epsilon,
+                                                            std::string_view stage, double epsilon,
                                                             std::string_view door = "");
 plots::Exhibit published_exhibit(const Runs& runs, const Study& study);
 

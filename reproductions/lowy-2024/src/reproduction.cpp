@@ -9,10 +9,8 @@ namespace dpsosp {
 Reproduction lowy_2024_reproduction() {
   return {.texts = lowy_2024_texts(),
           .probes = lowy_2024_probes(),
-          .predicates = joined({lowy_2024_formula_predicates(),
-                                lowy_2024_lemma_predicates(),
-                                lowy_2024_run_predicates(),
-                                lowy_2024_sweep_predicates()}),
+          .predicates = joined({lowy_2024_formula_predicates(), lowy_2024_lemma_predicates(),
+                                lowy_2024_run_predicates(), lowy_2024_sweep_predicates()}),
           .exhibits = lowy_2024_exhibits()};
 }
 

@@ -31,9 +31,7 @@ RunSpec radial(std::string algorithm, Index n, Index d) {
   return spec;
 }
 
-std::uint64_t seeds_at(const Study& study,
-                       std::uint64_t smoke,
-                       std::uint64_t quick,
+std::uint64_t seeds_at(const Study& study, std::uint64_t smoke, std::uint64_t quick,
                        std::uint64_t full) {
   return study.scale == Scale::smoke ? smoke : study.scale == Scale::quick ? quick : full;
 }
@@ -65,8 +63,8 @@ Finding c6_quasar(const Evidence& e) {
     cells.push_back(fmt::format("q = {:.2g}: {:.2g} of {:.2g}", q, mean(values), bound));
   }
   const double slope = 1 + log_slope(inverse, ratio);
-  const std::string measured = fmt::format(
-      "mean excess, of its bound: {}; exponent in 1/q {:+.2f}", fmt::join(cells, "; "), slope);
+  const std::string measured = fmt::format("mean excess, of its bound: {}; exponent in 1/q {:+.2f}",
+                                           fmt::join(cells, "; "), slope);
   if (!below || slope > 1.15)
     return {.verdict = Verdict::inconclusive,
             .measured = measured,
@@ -101,8 +99,7 @@ Finding c8(const Evidence& e) {
     if (excess.empty() || bound.size() != excess.size())
       return {.verdict = Verdict::inconclusive, .reason = "no run finished with a bound"};
     if (!says_something(*all.front().result, "output.excess_risk", std::ranges::max(bound))) {
-      cells.push_back(fmt::format("ζ = {}: bound {:.3g}, excess of the start {:.3g}",
-                                  z,
+      cells.push_back(fmt::format("ζ = {}: bound {:.3g}, excess of the start {:.3g}", z,
                                   std::ranges::max(bound),
                                   *start_metric(*all.front().result, "output.excess_risk")));
       continue;
@@ -116,8 +113,8 @@ Finding c8(const Evidence& e) {
     }
     holds =
         holds && static_cast<double>(above) <= std::stod(z) * static_cast<double>(excess.size());
-    cells.push_back(fmt::format(
-        "ζ = {}: {} of {} above, largest {:.2g} of the bound", z, above, excess.size(), largest));
+    cells.push_back(fmt::format("ζ = {}: {} of {} above, largest {:.2g} of the bound", z, above,
+                                excess.size(), largest));
   }
   Finding f{.verdict = holds_if(holds), .measured = fmt::format("{}", fmt::join(cells, "; "))};
   if (counted == 0) {
@@ -141,9 +138,7 @@ Finding c9_printed(const Evidence& e) {
   const double end = metric_of(r, "output.value").value();
   return {.verdict = holds_if(start != end),
           .measured = fmt::format("F = {:.6g} at the start and {:.6g} at the end, after {:g} steps",
-                                  start,
-                                  end,
-                                  metric_of(r, "steps").value_or(0))};
+                                  start, end, metric_of(r, "steps").value_or(0))};
 }
 
 constexpr const char* population_sweep = "lowy-2024-population";
@@ -151,11 +146,8 @@ constexpr const char* population_sweep = "lowy-2024-population";
 /// The warm start's slope in n, where the second stage adds something to the first.
 /// \param control  the arm without noise, shown beside it: about as good where the sampling of
 ///   records leads, as claimed for n > d/ε²
-Finding second_stage_slope(const Evidence& e,
-                           std::string_view arm,
-                           std::string_view control,
-                           std::string_view metric,
-                           ClaimedExponent claimed) {
+Finding second_stage_slope(const Evidence& e, std::string_view arm, std::string_view control,
+                           std::string_view metric, ClaimedExponent claimed) {
   double fewest = std::numeric_limits<double>::infinity();
   bool below = true;
   std::optional<double> quiet, noisy;
@@ -174,19 +166,13 @@ Finding second_stage_slope(const Evidence& e,
   });
   if (!quiet || !noisy || slope == slopes.end() || !slope->fit)
     return {.verdict = Verdict::inconclusive, .reason = "too few runs finished"};
-  Finding f{
-      .measured = fmt::format("exponent in n {:+.3f} [{:+.3f}, {:+.3f}] for {}; median "
-                              "steps at least {:g}; at n = {:.0e} {:.2g}, without noise {:.2g}",
-                              slope->fit->slope,
-                              slope->fit->interval.low,
-                              slope->fit->interval.high,
-                              to_text(claimed),
-                              fewest,
-                              control_records,
-                              *noisy,
-                              *quiet),
-      .value = slope->fit->slope,
-      .interval = slope->fit->interval};
+  Finding f{.measured =
+                fmt::format("exponent in n {:+.3f} [{:+.3f}, {:+.3f}] for {}; median "
+                            "steps at least {:g}; at n = {:.0e} {:.2g}, without noise {:.2g}",
+                            slope->fit->slope, slope->fit->interval.low, slope->fit->interval.high,
+                            to_text(claimed), fewest, control_records, *noisy, *quiet),
+            .value = slope->fit->slope,
+            .interval = slope->fit->interval};
   if (fewest <= 2) {
     f.verdict = below ? Verdict::bound_met : Verdict::inconclusive;
     f.reason = "the second stage ends after 2 steps: the level is the spacing of the first's net";
@@ -204,11 +190,8 @@ Finding c13(const Evidence& e) {
 }
 
 Finding c13_second_order(const Evidence& e) {
-  return second_stage_slope(e,
-                            "warm start, Stochastic Spider",
-                            "no noise, Stochastic Spider",
-                            "output.sosp_level",
-                            ClaimedExponent(-9.0 / 14, -1.0 / 2));
+  return second_stage_slope(e, "warm start, Stochastic Spider", "no noise, Stochastic Spider",
+                            "output.sosp_level", ClaimedExponent(-9.0 / 14, -1.0 / 2));
 }
 
 std::vector<JobCell> c16_glm_cells(const Study& study) {
@@ -259,10 +242,7 @@ Finding c16_glm(const Evidence& e) {
       .verdict = largest < 0.01 ? Verdict::inconclusive : holds_if(above <= 0.05 * counted),
       .measured = fmt::format("{} runs, {} above; largest curvature part {:.2g} of the promise; "
                               "{} more are uninformative",
-                              counted,
-                              above,
-                              largest,
-                              vacuous),
+                              counted, above, largest, vacuous),
       .reason = largest < 0.01 ? "the output has no curvature to speak of, and the first stage is "
                                  "another than the corollary's"
                                : "",

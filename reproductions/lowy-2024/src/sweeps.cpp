@@ -69,10 +69,7 @@ Finding c2(const Evidence& e) {
   return {.verdict = holds_if(broken == 0),
           .measured = fmt::format("{} cells, {} above the bound; root mean square gradient over "
                                   "promise {:.2f} to {:.2f}",
-                                  cells,
-                                  broken,
-                                  least,
-                                  largest),
+                                  cells, broken, least, largest),
           .value = largest};
 }
 
@@ -82,8 +79,7 @@ std::vector<JobCell> c2_excess_cells(const Study& study) {
   for (const double psi : {1e-3, 3.162e-3, 1e-2, 3.162e-2, 1e-1})
     cells.push_back(probe_cell(study,
                                StartAtExcess{.excess = psi, .records = smoke ? 10000 : 100000},
-                               {{"psi", psi}},
-                               smoke ? 2 : 6));
+                               {{"psi", psi}}, smoke ? 2 : 6));
   return cells;
 }
 
@@ -104,10 +100,7 @@ Finding c2_excess(const Evidence& e) {
       .verdict = holds_if(std::abs(of_promise - 1.0 / 3) <= slope_tolerance &&
                           fit.interval.low <= 1.0 / 3 + slope_tolerance),
       .measured = fmt::format("exponent in ψ: promise {:+.3f}, measured {:+.3f} [{:+.3f}, {:+.3f}]",
-                              of_promise,
-                              fit.slope,
-                              fit.interval.low,
-                              fit.interval.high),
+                              of_promise, fit.slope, fit.interval.low, fit.interval.high),
       .value = fit.slope,
       .interval = fit.interval};
 }
@@ -153,16 +146,12 @@ Finding c5(const Evidence& e) {
     least = std::min(least, median(cell.ratios));
     most = std::max(most, median(cell.ratios));
   }
-  Finding f = finding(interval.low > 0.85 && interval.high < 1.15,
-                      fmt::format("contours of the ratio are n ~ d^{:.3f} {} over {} cells at {} "
-                                  "dimensions; ratios {:.3g} to {:.3g}",
-                                  exponent,
-                                  to_text(interval),
-                                  cells.size(),
-                                  dimensions.size(),
-                                  least,
-                                  most),
-                      "not parallel to d = n eps");
+  Finding f = finding(
+      interval.low > 0.85 && interval.high < 1.15,
+      fmt::format("contours of the ratio are n ~ d^{:.3f} {} over {} cells at {} "
+                  "dimensions; ratios {:.3g} to {:.3g}",
+                  exponent, to_text(interval), cells.size(), dimensions.size(), least, most),
+      "not parallel to d = n eps");
   if (interval.low <= 1.15 && interval.high >= 0.85 && f.verdict == Verdict::fails) {
     f.verdict = Verdict::more_seeds;
     f.reason = "an end of the interval is beyond 0.15 of 1";
@@ -192,9 +181,7 @@ Finding c9_floor(const Evidence& e) {
   return {.verdict = holds_if(broken == 0),
           .measured = fmt::format(
               "{} cells, {} with more than 5 % of the seeds above ψ; largest excess {:.3g} ψ",
-              cells,
-              broken,
-              worst),
+              cells, broken, worst),
           .value = worst};
 }
 
@@ -223,19 +210,13 @@ Finding kl_excess(const Evidence& e, std::initializer_list<std::string_view> par
     if (std::ranges::find(parts, s.part) == parts.end() || s.request.metric != metric) continue;
     confirmed = confirmed && s.fit && headline_of(s.verdict) == Headline::confirmed;
     if (s.fit)
-      slopes.push_back(fmt::format("{} {:+.3f} {}, {}",
-                                   s.part,
-                                   s.fit->slope,
-                                   to_text(s.fit->interval),
-                                   to_string(s.verdict.verdict)));
+      slopes.push_back(fmt::format("{} {:+.3f} {}, {}", s.part, s.fit->slope,
+                                   to_text(s.fit->interval), to_string(s.verdict.verdict)));
   }
   const std::string measured = fmt::format(
       "{} cells, {} with more than 5 % of the seeds above ψ, largest excess {:.3g} ψ; "
       "slopes: {}",
-      cells,
-      broken,
-      largest,
-      fmt::join(slopes, "; "));
+      cells, broken, largest, fmt::join(slopes, "; "));
   if (broken > 0)
     return {.verdict = Verdict::inconclusive,
             .measured = measured,
@@ -291,10 +272,7 @@ Finding c12_bound(const Evidence& e) {
   return {.verdict = far_below ? Verdict::vacuous : holds_if(broken == 0),
           .measured = fmt::format("{} cells, {} with more than 5 % of the seeds above ψ; largest "
                                   "excess {:.2g} ψ; {} more cells are uninformative",
-                                  cells,
-                                  broken,
-                                  largest,
-                                  vacuous),
+                                  cells, broken, largest, vacuous),
           .value = largest};
 }
 
@@ -314,8 +292,8 @@ Finding c19(const Evidence& e) {
   const SlopeFit fit = fit_slope(cells);
   return {
       .verdict = holds_if(least >= 0.99 && std::abs(fit.slope + 2.0 / 3) <= slope_tolerance),
-      .measured = fmt::format(
-          "exponent {:+.3f} in n; mean gradient at least {:.4f} of the start's", fit.slope, least),
+      .measured = fmt::format("exponent {:+.3f} in n; mean gradient at least {:.4f} of the start's",
+                              fit.slope, least),
       .value = fit.slope,
       .interval = fit.interval};
 }

@@ -28,8 +28,8 @@ std::string tables_text() {
     text += fmt::format("\n### {}\n\n| row | column | printed | here |\n|---|---|---|---|\n",
                         table.title());
     for (const TableEntry& entry : table.entries)
-      text += fmt::format(
-          "| {} | {} | {} | {} |\n", entry.row, entry.column, entry.printed, runs_text(entry));
+      text += fmt::format("| {} | {} | {} | {} |\n", entry.row, entry.column, entry.printed,
+                          runs_text(entry));
   }
   return text;
 }
@@ -46,17 +46,10 @@ std::string cards_text() {
   for (const AlgorithmEntry& entry : algorithm_registry()) {
     const auto algorithm = entry.create();
     const AlgorithmCard& c = algorithm->card();
-    text += fmt::format("\n### `{}`\n\n{}. {}, {} ({}).\n\n",
-                        c.key,
-                        c.title,
-                        c.paper,
-                        c.place,
+    text += fmt::format("\n### `{}`\n\n{}. {}, {} ({}).\n\n", c.key, c.title, c.paper, c.place,
                         to_string(c.source));
-    text += fmt::format("- guarantee: {}; claimed {} of the {}: {}\n",
-                        c.guarantee,
-                        to_string(c.metric),
-                        c.statistic,
-                        c.rate);
+    text += fmt::format("- guarantee: {}; claimed {} of the {}: {}\n", c.guarantee,
+                        to_string(c.metric), c.statistic, c.rate);
     text += fmt::format("- needs: {}{}\n", c.operations, c.needs_dual ? "; a minimax problem" : "");
     text += fmt::format("- output: {}\n", c.output_rule);
     text += fmt::format("- `printed` keeps: {}\n",
@@ -65,8 +58,7 @@ std::string cards_text() {
       text += fmt::format("- without noise the same as {}\n", c.same_without_noise);
     text += fmt::format(
         "- privacy: {}; utility of the practical schedule where its premises hold: {}\n",
-        to_string(c.privacy),
-        to_string(c.utility));
+        to_string(c.privacy), to_string(c.utility));
     text += '\n' + settings_table(own_fields(*algorithm));
     const QuickRun& run = quick_run(c.key);
     text += fmt::format("\n    {}\n", command_of(run.spec));

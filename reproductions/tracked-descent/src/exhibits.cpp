@@ -69,10 +69,7 @@ plots::Exhibit rates(const Runs& runs, const Study& study) {
   const auto as_sketched = std::ranges::count_if(
       slopes, [](const Slope& s) { return headline_of(s.verdict) == Headline::confirmed; });
   e.verdict = {fmt::format("{} of {} exponents are those of the sketch; {} of {} bounds cover",
-                           as_sketched,
-                           slopes.size(),
-                           covered,
-                           all),
+                           as_sketched, slopes.size(), covered, all),
                plots::Tone::neutral};
   return e;
 }
@@ -134,10 +131,7 @@ plots::Exhibit ablation(const Runs& runs, const Study& study) {
   }
   e.verdict = {fmt::format("the optimal gain has a smaller median than another gain in {} of {} "
                            "comparisons; noisy descent averaged has {:.2f} to {:.2f} times its",
-                           ahead,
-                           compared,
-                           least,
-                           most),
+                           ahead, compared, least, most),
                plots::Tone::neutral};
   return e;
 }

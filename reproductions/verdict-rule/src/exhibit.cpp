@@ -20,15 +20,12 @@ using namespace verdict_rule;
 struct Seeds {
   int first, most;
 };
-constexpr std::array seed_counts{
-    Seeds{5, 5}, Seeds{8, 8}, Seeds{20, 20}, Seeds{40, 40}, Seeds{5, 40}};
+constexpr std::array seed_counts{Seeds{5, 5}, Seeds{8, 8}, Seeds{20, 20}, Seeds{40, 40},
+                                 Seeds{5, 40}};
 constexpr std::size_t fixed_counts = 4;
-constexpr std::array shown{Verdict::as_claimed,
-                           Verdict::as_claimed_with_terms,
-                           Verdict::as_claimed_or_better,
-                           Verdict::better_than_claimed,
-                           Verdict::worse_than_claimed,
-                           Verdict::more_seeds,
+constexpr std::array shown{Verdict::as_claimed,           Verdict::as_claimed_with_terms,
+                           Verdict::as_claimed_or_better, Verdict::better_than_claimed,
+                           Verdict::worse_than_claimed,   Verdict::more_seeds,
                            Verdict::no_power_law};
 
 struct Case {
@@ -160,8 +157,7 @@ plots::Exhibit render(const Runs& runs, const Study& study) {
   fine.row_groups.push_back(std::move(fine_rows));
   e.verdict = {fmt::format("a true claim is refuted in at most {:.1f} % of simulations, and at 20 "
                            "seeds confirmed or its bound met in at least {:.1f} %",
-                           100 * falsely_refuted,
-                           100 * least_met),
+                           100 * falsely_refuted, 100 * least_met),
                falsely_refuted <= 0.01 && least_met >= 0.9 ? plots::Tone::good : plots::Tone::bad};
   e.tables = {std::move(words), std::move(fine)};
   e.figures.push_back(std::move(figure));

@@ -59,28 +59,26 @@ Simulation::Result simulate(const Simulation& parameters, std::uint64_t seed);
 
 constexpr auto words_of(Shape) {
   using enum Shape;
-  return word_list<Shape>("shape",
-                          {{exact, "the claim is true"},
-                           {off_02, "worse by 0.02"},
-                           {off_05, "worse by 0.05"},
-                           {off_10, "worse by 0.1"},
-                           {off_20, "worse by 0.2"},
-                           {faster_10, "better by 0.1"},
-                           {small_drift, "drift of 0.12"},
-                           {drift, "drift of 0.4"},
-                           {logarithm, "a factor ln n"},
-                           {step, "a step of factor 3"},
-                           {bound_logarithm, "a factor ln n, in the bound, too"},
-                           {bound_logarithm_off_10, "worse by 0.1 than such a bound"}});
+  return word_list<Shape>("shape", {{exact, "the claim is true"},
+                                    {off_02, "worse by 0.02"},
+                                    {off_05, "worse by 0.05"},
+                                    {off_10, "worse by 0.1"},
+                                    {off_20, "worse by 0.2"},
+                                    {faster_10, "better by 0.1"},
+                                    {small_drift, "drift of 0.12"},
+                                    {drift, "drift of 0.4"},
+                                    {logarithm, "a factor ln n"},
+                                    {step, "a step of factor 3"},
+                                    {bound_logarithm, "a factor ln n, in the bound, too"},
+                                    {bound_logarithm_off_10, "worse by 0.1 than such a bound"}});
 }
 
 constexpr auto words_of(Scatter) {
   using enum Scatter;
-  return word_list<Scatter>("scatter",
-                            {{normal, "normal"},
-                             {heavy, "heavy tails"},
-                             {skewed, "skewed"},
-                             {shared, "shared by a seed's cells"}});
+  return word_list<Scatter>("scatter", {{normal, "normal"},
+                                        {heavy, "heavy tails"},
+                                        {skewed, "skewed"},
+                                        {shared, "shared by a seed's cells"}});
 }
 
 }  // namespace dpsosp::verdict_rule

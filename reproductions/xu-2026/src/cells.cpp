@@ -12,8 +12,8 @@
 
 namespace dpsosp::xu_2026_exhibit {
 
-CellRuns cell(
-    const Runs& runs, const Method& method, Setting setting, Control control, const Study& study) {
+CellRuns cell(const Runs& runs, const Method& method, Setting setting, Control control,
+              const Study& study) {
   CellRuns c;
   for (const RunDescription& description : runs_of(method, setting, control, study)) {
     const StoredRun& run = runs.at(description);
@@ -83,8 +83,8 @@ std::int64_t escaped(const CellRuns& c) {
 }
 
 void add_coverage(Coverage& covered, const CellRuns& runs, const Published& published) {
-  const std::array<double, 3> numbers{
-      published.value, published.gradient_norm, published.lambda_min};
+  const std::array<double, 3> numbers{published.value, published.gradient_norm,
+                                      published.lambda_min};
   for (std::size_t k = 0; k < 3; ++k) {
     ++covered.all;
     double low = std::numeric_limits<double>::infinity(), high = 0.0;  // of magnitudes

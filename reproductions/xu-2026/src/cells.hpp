@@ -27,8 +27,8 @@ struct CellRuns {
 
   bool empty() const { return finished.empty() && failed == 0; }
 };
-CellRuns cell(
-    const Runs& runs, const Method& method, Setting setting, Control control, const Study& study);
+CellRuns cell(const Runs& runs, const Method& method, Setting setting, Control control,
+              const Study& study);
 
 /// At the last recorded iterate, t = 399 of 400 steps; of a run that certified a point
 /// and ended earlier, at that point.

@@ -60,8 +60,7 @@ Finding x5(const Runs& runs, const Study& study) {
   const Coverage fitted = coverage(runs, Setting::as_published, study);
   Coverage printed;
   std::vector<std::string> rows;
-  add_coverage(printed,
-               cell(runs, printed_rgda(), Setting::as_published, Control::none, study),
+  add_coverage(printed, cell(runs, printed_rgda(), Setting::as_published, Control::none, study),
                *printed_rgda().published);
   for (const auto& [rival, periodic] : printed_period) {
     const CellRuns c = cell(runs, labelled(periodic), Setting::as_published, Control::none, study);
@@ -71,19 +70,13 @@ Finding x5(const Runs& runs, const Study& study) {
         fmt::format("{} {:.3g} for {:.4g}", rival, median_of(c, at_the_end[0]), published.value));
   }
   return fitted_alone(
-      reproduced(printed),
-      reproduced(fitted),
+      reproduced(printed), reproduced(fitted),
       fmt::format("with Appendix D's SPIDER period of 10 for each rival {} of {} numbers inside "
                   "the range of seeds, the "
                   "farthest off by the factor {:.3g}, and the final Φ are {}; with thresholds, "
                   "step and period chosen to fit {} of {}, the farthest off by {:.4g}",
-                  printed.within,
-                  printed.all,
-                  printed.farthest,
-                  fmt::join(rows, ", "),
-                  fitted.within,
-                  fitted.all,
-                  fitted.farthest));
+                  printed.within, printed.all, printed.farthest, fmt::join(rows, ", "),
+                  fitted.within, fitted.all, fitted.farthest));
 }
 
 /// One reading of what the paper does not print: the size of X* and the range of the argmin.
@@ -113,9 +106,7 @@ std::vector<JobCell> exhibit_cells(const Study& study) {
   return {{.at = {}, .jobs = xu_2026_jobs(study)}};
 }
 
-void append_runs(std::vector<JobCell>& cells,
-                 const Method& m,
-                 Control control,
+void append_runs(std::vector<JobCell>& cells, const Method& m, Control control,
                  const Study& study) {
   const auto runs = runs_of(m, Setting::as_published, control, study);
   cells.push_back({.at = {}, .jobs = {runs.begin(), runs.end()}});
@@ -156,10 +147,8 @@ Finding x5_progress(const Runs& runs, const Study& study) {
     const auto alone = paired(ours, at_the_end[0], noise, at_the_end[0]);
     comparisons.push_back(compare(r.words, start[0], start[1]));
     comparisons.push_back(compare(r.words, alone[0], alone[1]));
-    words.push_back(fmt::format("{}: Φ {:.3g}, start {:.3g}, noise alone {:.3g}",
-                                r.words,
-                                median_of(ours, at_the_end[0]),
-                                median_of(ours, at_the_start[0]),
+    words.push_back(fmt::format("{}: Φ {:.3g}, start {:.3g}, noise alone {:.3g}", r.words,
+                                median_of(ours, at_the_end[0]), median_of(ours, at_the_start[0]),
                                 median_of(noise, at_the_end[0])));
   }
   adjust(comparisons);
@@ -172,8 +161,7 @@ Finding x5_progress(const Runs& runs, const Study& study) {
   return finding(any,
                  fmt::format("medians with the noise of Appendix D: {}; the best published Φ is "
                              "{:.4g}",
-                             fmt::join(words, "; "),
-                             best),
+                             fmt::join(words, "; "), best),
                  "with that noise no reading ends below both its start and noise alone");
 }
 
@@ -203,12 +191,7 @@ Finding x5_data(const Runs& runs, const Study& study) {
     words.push_back(fmt::format(
         "{}: identical in every bit on {} of {} seeds, more than 1e-3 apart on {} (median {:.2g} "
         "at a norm of {:.3g}), median Φ {:.3g}",
-        r.words,
-        s.identical,
-        s.pairs,
-        differ,
-        median(s.distances),
-        median(s.norms),
+        r.words, s.identical, s.pairs, differ, median(s.distances), median(s.norms),
         median_of(c, at_the_end[0])));
   }
   return finding(any, fmt::format("{}", fmt::join(words, "; ")), "under no range");
@@ -228,23 +211,17 @@ Finding x7(const Runs& runs, const Study& study) {
                halved = curvature(half_step(), runs, study);
   const auto factor = [](double a, double b) { return std::max(a, b) / std::min(a, b); };
   return fitted_alone(
-      factor(ours, periodic) <= 1.5,
-      factor(ours, fitted) <= 1.5,
+      factor(ours, periodic) <= 1.5, factor(ours, fitted) <= 1.5,
       fmt::format(
           "|λ_{{min}}| {:.3g} of DP-RGDA; of PrivateDiff {:.3g} with the SPIDERs' period of "
           "10, the factor {:.3g}, and {:.3g} with step and period chosen to fit, the "
           "factor {:.3g}, or {:.3g} where DP-RGDA's step is halved",
-          ours,
-          periodic,
-          factor(ours, periodic),
-          fitted,
-          factor(ours, fitted),
+          ours, periodic, factor(ours, periodic), fitted, factor(ours, fitted),
           factor(halved, fitted)));
 }
 
 /// At scale smoke the exhibits' runs have 20 steps.
-Predicate on_exhibits(std::string claim,
-                      Finding (*judge)(const Runs&, const Study&),
+Predicate on_exhibits(std::string claim, Finding (*judge)(const Runs&, const Study&),
                       std::function<std::vector<JobCell>(const Study&)> cells = exhibit_cells) {
   return {.claim = std::move(claim),
           .cells = std::move(cells),
@@ -263,10 +240,8 @@ std::vector<JobCell> x7_cells(const Study& study) {
 }
 
 /// Every metric of DP-RGDA against two rivals, under each range of the argmin that is run.
-std::vector<PairedComparison> against(std::initializer_list<const char*> rivals,
-                                      Setting setting,
-                                      const std::vector<Reading>& readings,
-                                      const Runs& runs,
+std::vector<PairedComparison> against(std::initializer_list<const char*> rivals, Setting setting,
+                                      const std::vector<Reading>& readings, const Runs& runs,
                                       const Study& study) {
   std::vector<PairedComparison> comparisons;
   for (const Reading& r : readings) {
@@ -292,31 +267,22 @@ std::ptrdiff_t won(const std::vector<PairedComparison>& c) {
 
 Finding x6(const Runs& runs, const Study& study) {
   const auto periodic = against({"Sto-SPIDER (period 10)", "Ada-DP-SPIDER (period 10)"},
-                                Setting::as_published,
-                                readings_of_argmin(),
-                                runs,
-                                study);
-  const auto fitted = against(
-      {"Sto-SPIDER", "Ada-DP-SPIDER"}, Setting::as_published, readings_of_argmin(), runs, study);
+                                Setting::as_published, readings_of_argmin(), runs, study);
+  const auto fitted = against({"Sto-SPIDER", "Ada-DP-SPIDER"}, Setting::as_published,
+                              readings_of_argmin(), runs, study);
   if (periodic.empty() || fitted.empty()) return nothing_ran();
   return finding(
       won(periodic) == std::ssize(periodic) && won(fitted) == std::ssize(fitted),
       fmt::format("by the paper's composition {} of {} comparisons with Appendix D's period (3 "
                   "metrics, 2 rivals, 3 ranges of k), where the rivals run away, and {} of {} with "
                   "thresholds chosen to fit, so that it could hardly fail",
-                  won(periodic),
-                  periodic.size(),
-                  won(fitted),
-                  fitted.size()),
+                  won(periodic), periodic.size(), won(fitted), fitted.size()),
       "not below both");
 }
 
 Finding x6_one_accountant(const Runs& runs, const Study& study) {
-  const auto comparisons = against({"Sto-SPIDER", "Ada-DP-SPIDER"},
-                                   Setting::ledgered,
-                                   {{"printed", printed_rgda()}},
-                                   runs,
-                                   study);
+  const auto comparisons = against({"Sto-SPIDER", "Ada-DP-SPIDER"}, Setting::ledgered,
+                                   {{"printed", printed_rgda()}}, runs, study);
   if (comparisons.empty()) return nothing_ran();
   const auto values = [&](Setting setting, std::initializer_list<const char*> of) {
     std::vector<std::string> words;
@@ -328,16 +294,12 @@ Finding x6_one_accountant(const Runs& runs, const Study& study) {
   return finding(
       won(comparisons) == std::ssize(comparisons),
       fmt::format("at ε = 2, n = 400, {} of {} comparisons; Φ there: {}; at n = 25600: {}",
-                  won(comparisons),
-                  comparisons.size(),
+                  won(comparisons), comparisons.size(),
                   values(Setting::ledgered,
                          {"DP-RGDA (printed, argmin from k = 0)", "Sto-SPIDER", "Ada-DP-SPIDER"}),
                   values(Setting::where_it_works,
-                         {"DP-RGDA (printed, argmin from k = 0)",
-                          "DP-RGDA (minimal repair)",
-                          "DP-RGDA (repaired)",
-                          "Sto-SPIDER",
-                          "Ada-DP-SPIDER"})),
+                         {"DP-RGDA (printed, argmin from k = 0)", "DP-RGDA (minimal repair)",
+                          "DP-RGDA (repaired)", "Sto-SPIDER", "Ada-DP-SPIDER"})),
       "not below both");
 }
 
@@ -404,10 +366,8 @@ Finding x6_equal_steps(const Evidence& e) {
     ratios.push_back(fmt::format("{:.3g} of {}'s (p = {:.2g})", c.ratio, c.name, c.adjusted_p));
   }
   return finding(holds,
-                 fmt::format("medians of Φ: {}; {}, {} pairs",
-                             fmt::join(medians, ", "),
-                             fmt::join(ratios, ", "),
-                             comparisons.front().pairs),
+                 fmt::format("medians of Φ: {}; {}, {} pairs", fmt::join(medians, ", "),
+                             fmt::join(ratios, ", "), comparisons.front().pairs),
                  "not below both");
 }
 

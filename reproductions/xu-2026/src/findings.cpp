@@ -23,13 +23,11 @@ std::string covered(const Runs& runs, const Study& study) {
   std::string text = fmt::format(
       "{} of the {} published numbers lie inside the range of our as-published runs, "
       "whose rivals have refresh rules or a step that are chosen to fit",
-      c.within,
-      c.all);
+      c.within, c.all);
   if (c.within < c.all)
     text += fmt::format("; {} it by {}{:.2g} %",
                         c.all - c.within == 1 ? "the other misses" : "the others miss",
-                        c.all - c.within == 1 ? "" : "at most ",
-                        100 * (c.farthest - 1));
+                        c.all - c.within == 1 ? "" : "at most ", 100 * (c.farthest - 1));
   return text +
          ". The paper's table is one run a method; the ranges show how far another seed can be.";
 }
@@ -48,9 +46,7 @@ std::string worse_than_nothing(const Runs& runs, const Study& study) {
       "Without that premise larger X* fit too: noiseless descent and an isotropic step, ‖X*‖_{{F}} "
       "= 28, give points with the published numbers of DP-RGDA and a start of Φ = 0.97. For the "
       "methods with plain steps the distance travelled is that of step size times noise.",
-      start,
-      best,
-      start < best ? ": there every published row is worse than the start" : "");
+      start, best, start < best ? ": there every published row is worse than the start" : "");
 }
 
 std::string ignores_data(const Runs& runs, const Study& study) {
@@ -66,10 +62,7 @@ std::string ignores_data(const Runs& runs, const Study& study) {
       "= 0, where ∇_{{x}}f vanishes. In the second the outputs are {:.2g} apart (median) at a norm "
       "of {:.3g}: the median Φ is {:.3g} and {:.3g}, so noise rules either way. Repaired: each "
       "record keeps its own dual, and no increment is counted twice at a refresh.",
-      s.identical,
-      s.pairs,
-      after.identical,
-      after.pairs,
+      s.identical, s.pairs, after.identical, after.pairs,
       after.distances.empty() ? std::nan("") : median(after.distances),
       after.norms.empty() ? std::nan("") : median(after.norms),
       median_of(cell(runs, printed_rgda(), Setting::as_published, Control::none, study),
@@ -95,13 +88,8 @@ std::string leaves_saddle(const Runs& runs, const Study& study) {
       "without "
       "noise "
       "{} of {} leave. The two settings differ in n, in the scale of X* and in α.",
-      escaped(large),
-      large.finished.size(),
-      median_of(large, at_the_end[0]),
-      median_of(large, at_the_start[0]),
-      escaped(small),
-      small.finished.size(),
-      escaped(quiet),
+      escaped(large), large.finished.size(), median_of(large, at_the_end[0]),
+      median_of(large, at_the_start[0]), escaped(small), small.finished.size(), escaped(quiet),
       quiet.finished.size());
 }
 
@@ -117,12 +105,9 @@ std::string no_sosp_yet(const Runs& runs, const Study& study) {
       "and the median gradient norm from {:.3g} to {:.3g}: 400 normalised steps of length 0.2 end "
       "where "
       "step length and noise balance.",
-      certified,
-      c.finished.size(),
-      median_of(c, [](const RunResult& r) { return level(r.start); }),
+      certified, c.finished.size(), median_of(c, [](const RunResult& r) { return level(r.start); }),
       median_of(c, [](const RunResult& r) { return level(r.output); }),
-      median_of(c, at_the_start[1]),
-      median_of(c, at_the_end[1]));
+      median_of(c, at_the_start[1]), median_of(c, at_the_end[1]));
 }
 
 double ledgered_value(const Runs& runs, const Method& m, const Study& study) {
@@ -152,9 +137,7 @@ std::string ranking(const Runs& runs, const Study& study) {
       "ledgered setting, at the same (2, 10^{{-6}}) by one accountant. Median Φ at t = 399: {}; "
       "the "
       "start has {:.3g}{}.",
-      lead_survives(runs, study) ? "holds" : "fails",
-      values,
-      start,
+      lead_survives(runs, study) ? "holds" : "fails", values, start,
       best >= start
           ? ". No method improves on the start: a smaller value means having moved less, not "
             "having optimised"
@@ -180,9 +163,7 @@ std::string noise_needed(const Runs& runs, const Study& study) {
       "{:.2g} by the ledger (a total, not a guarantee, for the methods that refresh adaptively).",
       sto_spider().label,
       median_of(cell(runs, sto_spider(), Setting::as_published, Control::none, study), z),
-      median_of(cell(runs, sto_spider(), Setting::ledgered, Control::none, study), z),
-      low,
-      high);
+      median_of(cell(runs, sto_spider(), Setting::ledgered, Control::none, study), z), low, high);
 }
 
 /// Exponent in t of a column of the traces' median from a quarter of the run to its end.
@@ -201,12 +182,8 @@ double growth(const CellRuns& c, double TraceRow::*column) {
 }  // namespace
 
 std::vector<std::string> table_findings(const Runs& runs, const Study& study) {
-  return {covered(runs, study),
-          worse_than_nothing(runs, study),
-          ignores_data(runs, study),
-          ranking(runs, study),
-          leaves_saddle(runs, study),
-          no_sosp_yet(runs, study),
+  return {covered(runs, study),     worse_than_nothing(runs, study), ignores_data(runs, study),
+          ranking(runs, study),     leaves_saddle(runs, study),      no_sosp_yet(runs, study),
           noise_needed(runs, study)};
 }
 
@@ -218,11 +195,9 @@ std::vector<std::string> figure_findings(const Runs& runs, const Study& study) {
           "From a quarter of the run to its end, Φ, ‖∇Φ‖ and |λ_{{min}}| of printed DP-RGDA grow "
           "as t^{{{:.2f}}}, t^{{{:.2f}}} and t^{{{:.2f}}}; a random walk from the origin of a "
           "problem with X* = 0 gives 2, 3/2 and 1.",
-          growth(c, &TraceRow::value),
-          growth(c, &TraceRow::gradient_norm),
+          growth(c, &TraceRow::value), growth(c, &TraceRow::gradient_norm),
           growth(c, &TraceRow::lambda_min)),
-      leaves_saddle(runs, study),
-      no_sosp_yet(runs, study)};
+      leaves_saddle(runs, study), no_sosp_yet(runs, study)};
 }
 
 plots::Label verdict(const Runs& runs, const Study& study) {
@@ -233,11 +208,7 @@ plots::Label verdict(const Runs& runs, const Study& study) {
               "claim {} under equal accounting at n = 400; {} of {} numbers within our seed range, "
               "with fitted settings; "
               "with the argmin from k = 0 DP-RGDA ignores its data on {} of {} seeds",
-              holds ? "holds" : "fails",
-              c.within,
-              c.all,
-              s.identical,
-              s.pairs),
+              holds ? "holds" : "fails", c.within, c.all, s.identical, s.pairs),
           holds ? plots::Tone::caution : plots::Tone::bad};
 }
 

@@ -26,9 +26,8 @@ namespace {
 std::vector<std::pair<double, double>> sign_sums(int m) {
   std::vector<std::pair<double, double>> law;
   for (int k = 0; k <= m; ++k)
-    law.emplace_back(std::abs(m - 2.0 * k),
-                     std::exp(std::lgamma(m + 1.0) - std::lgamma(k + 1.0) -
-                              std::lgamma(m - k + 1.0) - m * std::log(2.0)));
+    law.emplace_back(std::abs(m - 2.0 * k), std::exp(std::lgamma(m + 1.0) - std::lgamma(k + 1.0) -
+                                                     std::lgamma(m - k + 1.0) - m * std::log(2.0)));
   return law;
 }
 
@@ -176,12 +175,7 @@ Finding lemma_1() {
           "bound is missed with probability {:.3g} at {} terms and {:.3g} at 65, for δ₁ = "
           "{:g}; a factor of {:.3g} is enough up to 65 terms, 2 ln(2/δ₁) = {:.3g} always. "
           "Gaussian errors meet it with probability 1 − δ₁",
-          worst,
-          at,
-          sign_sum_failure(65),
-          failure,
-          factor,
-          2 * std::log(2 / failure)),
+          worst, at, sign_sum_failure(65), failure, factor, 2 * std::log(2 / failure)),
       "a logarithm is missing: the square of a sum is not the sum of squares with that "
       "probability");
 }
@@ -205,9 +199,7 @@ Finding lemma_4() {
       fmt::format("the gradient over the stated bound on a slope is {} at L = 1, 1e2, "
                   "1e4, 1e6, q = 1; over the proof's, by descent ascent on a bilinear "
                   "saddle, {} at κ = 2, 3, 5, 10 after {:g} steps",
-                  fmt::join(stated, ", "),
-                  fmt::join(proved, ", "),
-                  steps),
+                  fmt::join(stated, ", "), fmt::join(proved, ", "), steps),
       "the statement has q where its proof has η, and the proof descends where y ascends");
 }
 
@@ -243,20 +235,15 @@ Finding lemma_12() {
       fmt::format("|G_λ| is at least {:.3g} times (μ/2)|y − y*| at λ = 1/(6L) in {} trials "
                   "on simplex, ball, box and the whole space; {:.3g} times at λ = 1/L, "
                   "{:.2g} times at λ = 100/L, which the lemma does not exclude",
-                  least,
-                  trials,
-                  mapping_ratio(1, trials, 1),
-                  mapping_ratio(100, trials, 1)),
+                  least, trials, mapping_ratio(1, trials, 1), mapping_ratio(100, trials, 1)),
       "a counter-example");
 }
 
 }  // namespace
 
 std::vector<Predicate> xu_2026_lemma_predicates() {
-  return {by_formulas("xu-2026/lemma-1", lemma_1),
-          by_formulas("xu-2026/lemma-4", lemma_4),
-          by_formulas("xu-2026/lemma-7", lemma_7),
-          by_formulas("xu-2026/lemma-12", lemma_12)};
+  return {by_formulas("xu-2026/lemma-1", lemma_1), by_formulas("xu-2026/lemma-4", lemma_4),
+          by_formulas("xu-2026/lemma-7", lemma_7), by_formulas("xu-2026/lemma-12", lemma_12)};
 }
 
 }  // namespace dpsosp

@@ -102,9 +102,7 @@ plots::Exhibit xu_2026_table_2(const Runs& runs, const Study& study) {
   plots::Exhibit e;
   e.verdict = verdict(runs, study);
   e.differences = table_findings(runs, study);
-  e.tables = {main_table(runs, study),
-              privacy_table(runs, study),
-              swap_table(runs, study),
+  e.tables = {main_table(runs, study), privacy_table(runs, study), swap_table(runs, study),
               fingerprint_table(runs, study)};
   return e;
 }

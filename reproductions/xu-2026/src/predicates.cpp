@@ -65,11 +65,8 @@ Finding x1_printed(const Evidence& e) {
       }
     if (levels.empty()) return nothing_ran();
     best = std::min(best, median(levels));
-    words.push_back(fmt::format("{}: median level {:.3g}, the dual moves in {} of {} runs",
-                                arm,
-                                median(levels),
-                                moved,
-                                levels.size()));
+    words.push_back(fmt::format("{}: median level {:.3g}, the dual moves in {} of {} runs", arm,
+                                median(levels), moved, levels.size()));
   }
   return finding(best <= 0.5 * start,
                  fmt::format("from a start of {:.3g}, {}", start, fmt::join(words, "; ")),
@@ -112,11 +109,10 @@ Finding x1_literal(const Evidence& e) {
     }
     if (levels.empty()) return nothing_ran();
     near = near && median(levels) <= 4 * alpha;
-    words.push_back(fmt::format(
-        "{:.3g} at n = {:g}, where α is {:.3g}", median(levels), cell.number_at("records"), alpha));
+    words.push_back(fmt::format("{:.3g} at n = {:g}, where α is {:.3g}", median(levels),
+                                cell.number_at("records"), alpha));
   }
-  return finding(near,
-                 fmt::format("median level of the output {}", fmt::join(words, ", ")),
+  return finding(near, fmt::format("median level of the output {}", fmt::join(words, ", ")),
                  "steps of length 1/(2L) stop far from the point that is claimed");
 }
 
@@ -150,9 +146,7 @@ Finding x1_privacy_at_one() {
   const std::string measured = fmt::format(
       "ε in {} (Poisson batches) and {} (fixed size) for 2, replace-one; counting T increments of "
       "one stream {} and {}; v alone (Poisson) {}; c = 9: at most {:.3g}",
-      to_text(poisson),
-      to_text(fixed),
-      to_text(section_5_epsilon(as_counted, Draw::poisson)),
+      to_text(poisson), to_text(fixed), to_text(section_5_epsilon(as_counted, Draw::poisson)),
       to_text(section_5_epsilon(as_counted, Draw::fixed_size)),
       to_text(section_5_epsilon({.both_streams = false}, Draw::poisson)),
       section_5_epsilon({.c = 9}, Draw::fixed_size).upper);
@@ -171,8 +165,7 @@ Finding definition_3() {
     holds = holds && exact <= delta;
     texts.push_back(fmt::format("{:.3g} at ε = {:g}", exact, epsilon));
   }
-  return finding(holds,
-                 fmt::format("δ = {} against 1e-6", fmt::join(texts, ", ")),
+  return finding(holds, fmt::format("δ = {} against 1e-6", fmt::join(texts, ", ")),
                  "the factor 2 in the variance is missing");
 }
 
@@ -183,10 +176,7 @@ Finding x2_privacy() {
       fmt::format("one query has a δ of at least {:.3g} at ε/2 = 1, for 1e-6, with C_2 = "
                   "1 at n = 1e6, and {:.3g} with C_2 = 100 at n = 1e9; of all answers v "
                   "ε is at least {:.3g} and {:.3g}, for 2",
-                  one,
-                  generous,
-                  lemma_8_lower_epsilon(1, 1e6),
-                  lemma_8_lower_epsilon(100, 1e9)),
+                  one, generous, lemma_8_lower_epsilon(1, 1e6), lemma_8_lower_epsilon(100, 1e9)),
       "a sampled record shows in its answer, and it is sampled with probability S_2/n");
 }
 
@@ -211,9 +201,7 @@ Finding x2_literal() {
           "n = 1e6, 1e8, …, 1e16. Lemma 8's η: down a slope of 2 α all steps fall by {} of "
           "F_0 = 1. η = 1/(2L): by {}, but on Φ = L x²/2 they keep a gradient of 0.25, where "
           "4 α is {}",
-          fmt::join(of_lemma, ", "),
-          fmt::join(of_theorem, ", "),
-          fmt::join(limits, ", ")),
+          fmt::join(of_lemma, ", "), fmt::join(of_theorem, ", "), fmt::join(limits, ", ")),
       "one step is too short to descend, the other too long to stop (errata X12)");
 }
 
@@ -238,13 +226,9 @@ Finding x3(const Evidence& e) {
     if (most == 0) return nothing_ran();
     flat = flat && most <= 2 * least;
     words.push_back(fmt::format("{}: medians {:.3g} α to {:.3g} α over the cells, at most {:.3g} α",
-                                population ? "population" : "empirical",
-                                least,
-                                most,
-                                largest));
+                                population ? "population" : "empirical", least, most, largest));
   }
-  return finding(flat,
-                 fmt::format("largest error of a run, {}", fmt::join(words, "; ")),
+  return finding(flat, fmt::format("largest error of a run, {}", fmt::join(words, "; ")),
                  "its ratio to α is not flat");
 }
 
@@ -274,14 +258,10 @@ Finding x4(const Evidence& e) {
     wrong += r->output.lambda_min < -std::sqrt(rho * r->schedule.alpha);
   }
   return wrong_certificates(
-      wrong,
-      certified,
+      wrong, certified,
       fmt::format("{} of {} certificates at a point with λ_{{min}} < −√(ρα); {} escapes, of which "
                   "{} broke",
-                  wrong,
-                  certified,
-                  escapes,
-                  breaks),
+                  wrong, certified, escapes, breaks),
       "more than 5 %");
 }
 
@@ -316,11 +296,7 @@ Finding x4_level(const Evidence& e) {
   }
   std::string measured = fmt::format(
       "medians of cells over α: {}; {} of {} certified outputs above α, {} above {:g} α",
-      fmt::join(words, ", "),
-      above,
-      certified,
-      wrong,
-      far);
+      fmt::join(words, ", "), above, certified, wrong, far);
   if (!flat) return finding(false, std::move(measured), "the ratio to α is not flat");
   return wrong_certificates(wrong, certified, std::move(measured), "more than 5 % are far above α");
 }

@@ -8,10 +8,8 @@ namespace dpsosp {
 
 Reproduction xu_2026_reproduction() {
   return {.texts = xu_2026_texts(),
-          .predicates = joined({xu_2026_theorem_predicates(),
-                                xu_2026_lemma_predicates(),
-                                xu_2026_weak_risk_predicates(),
-                                xu_2026_experiment_predicates()}),
+          .predicates = joined({xu_2026_theorem_predicates(), xu_2026_lemma_predicates(),
+                                xu_2026_weak_risk_predicates(), xu_2026_experiment_predicates()}),
           .exhibits = xu_2026_exhibits()};
 }
 

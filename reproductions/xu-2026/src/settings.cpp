@@ -25,18 +25,11 @@ Index records(Setting setting, const Study& study) {
 
 // xu-2026 notes, 5: what the paper prints, and the stated guesses where it is silent.
 const std::vector<Method>& methods() {
-  static const std::map<std::string, std::string> rgda{{"alpha", "0.1"},
-                                                       {"descent_step", "0.2"},
-                                                       {"escape_step", "0.1"},
-                                                       {"perturb_radius", "0.01"},
-                                                       {"escape_steps", "20"},
-                                                       {"escape_mean_sq_move", "0.01"},
-                                                       {"period", "10"},
-                                                       {"inner_steps", "5"},
-                                                       {"ascent_step", "0.8"},
-                                                       {"clip_refresh", "1"},
-                                                       {"clip_increment", "1"},
-                                                       {"increment_clip", "fixed"}};
+  static const std::map<std::string, std::string> rgda{
+      {"alpha", "0.1"},           {"descent_step", "0.2"}, {"escape_step", "0.1"},
+      {"perturb_radius", "0.01"}, {"escape_steps", "20"},  {"escape_mean_sq_move", "0.01"},
+      {"period", "10"},           {"inner_steps", "5"},    {"ascent_step", "0.8"},
+      {"clip_refresh", "1"},      {"clip_increment", "1"}, {"increment_clip", "fixed"}};
   const auto with = [](const char* selection) {
     auto settings = rgda;
     settings["selection"] = selection;
@@ -46,18 +39,12 @@ const std::vector<Method>& methods() {
   auto minimal = with("argmin_of_proof");
   minimal.insert({{"refresh_rule", "repaired"}, {"break_rule", "repaired"}});
   const auto periodic = [](const char* step) {
-    return std::map<std::string, std::string>{{"step_size", step},
-                                              {"refresh", "period"},
-                                              {"period", "10"},
-                                              {"clip_refresh", "1"},
-                                              {"clip_increment", "1"},
-                                              {"increment_clip", "fixed"}};
+    return std::map<std::string, std::string>{{"step_size", step},     {"refresh", "period"},
+                                              {"period", "10"},        {"clip_refresh", "1"},
+                                              {"clip_increment", "1"}, {"increment_clip", "fixed"}};
   };
   static const std::vector<Method> all{
-      {"DP-RGDA (printed, argmin from k = 0)",
-       "xu-2026/dp-rgda",
-       Variant::printed,
-       rgda,
+      {"DP-RGDA (printed, argmin from k = 0)", "xu-2026/dp-rgda", Variant::printed, rgda,
        Published{0.9119, 0.4251, -4.8504e-2}},
       {"DP-RGDA (repaired)", "xu-2026/dp-rgda", Variant::repaired, rgda, {}},
       {"Sto-SPIDER",
@@ -180,9 +167,7 @@ std::uint64_t seeds(Setting setting, Control control, const Method& method, cons
 namespace {
 
 /// The description that all seeds share.
-RunDescription description(const Method& method,
-                           Setting setting,
-                           Control control,
+RunDescription description(const Method& method, Setting setting, Control control,
                            const Study& study) {
   const Index n = records(setting, study);
   RunSpec spec;
@@ -239,9 +224,7 @@ RunDescription description(const Method& method,
 
 }  // namespace
 
-std::vector<RunDescription> runs_of(const Method& method,
-                                    Setting setting,
-                                    Control control,
+std::vector<RunDescription> runs_of(const Method& method, Setting setting, Control control,
                                     const Study& study) {
   std::vector<RunDescription> runs;
   if (!is_run(setting, control, method)) return runs;

@@ -18,8 +18,8 @@ namespace dpsosp::xu_2026_exhibit {
 
 /// The three settings shown side by side.
 enum class Setting { as_published, ledgered, where_it_works };
-inline constexpr std::array settings{
-    Setting::as_published, Setting::ledgered, Setting::where_it_works};
+inline constexpr std::array settings{Setting::as_published, Setting::ledgered,
+                                     Setting::where_it_works};
 constexpr auto words_of(Setting) {
   using enum Setting;
   return word_list<Setting>(
@@ -68,9 +68,7 @@ enum class Control {
 };
 
 /// One a seed: 0, 1, …; none where the combination is not run.
-std::vector<RunDescription> runs_of(const Method& method,
-                                    Setting setting,
-                                    Control control,
+std::vector<RunDescription> runs_of(const Method& method, Setting setting, Control control,
                                     const Study& study);
 
 /// How many seeds a cell has.

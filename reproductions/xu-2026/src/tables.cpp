@@ -24,18 +24,13 @@ const std::vector<std::string> metric_labels{"Φ", "‖∇Φ‖", "λ_{min}"};
 std::vector<Cell> published_cells(const Method& m) {
   if (!m.published)
     return {text_cell("not printed"), text_cell("not printed"), text_cell("not printed")};
-  return {number_cell(m.published->value, 4),
-          number_cell(m.published->gradient_norm, 4),
+  return {number_cell(m.published->value, 4), number_cell(m.published->gradient_norm, 4),
           number_cell(m.published->lambda_min, 4)};
 }
 
 /// Appends the three metrics of a method in every setting.
-void append_settings(std::vector<Cell>& cells,
-                     const Runs& runs,
-                     const Method& m,
-                     Control control,
-                     const std::array<Value, 3>& values,
-                     const Study& study) {
+void append_settings(std::vector<Cell>& cells, const Runs& runs, const Method& m, Control control,
+                     const std::array<Value, 3>& values, const Study& study) {
   for (const Setting s : settings) {
     const CellRuns c = cell(runs, m, s, control, study);
     for (const Value v : values) cells.push_back(spread_cell(c, v));

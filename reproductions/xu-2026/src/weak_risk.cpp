@@ -99,11 +99,8 @@ Finding dp_sgda_risk() {
     for (const double value : axis.values) levels.push_back(axis.level(value));
     const double slope = log_slope(axis.values, levels);
     holds = holds && std::abs(slope - axis.exponent) <= 0.05;
-    words.push_back(fmt::format("{:+.3f} in {} (levels {:.3g} to {:.3g})",
-                                slope,
-                                axis.name,
-                                levels.front(),
-                                levels.back()));
+    words.push_back(fmt::format("{:+.3f} in {} (levels {:.3g} to {:.3g})", slope, axis.name,
+                                levels.front(), levels.back()));
   }
   double highest = 0;
   for (const double n : {1e4, 1e6, 1e8})
@@ -115,8 +112,7 @@ Finding dp_sgda_risk() {
   return finding(holds && highest <= 20,
                  fmt::format("worst case over a, b in [0, 1]: {}; at most {:.3g} (1/√n + √(d "
                              "ln(1/δ))/(nε)) over n = 1e4 to 1e8, d = 10 to 1e8, ε = 0.25 to 4",
-                             fmt::join(words, ", "),
-                             highest),
+                             fmt::join(words, ", "), highest),
                  "another exponent");
 }
 

@@ -13,10 +13,8 @@
 int main() {
   const dpsosp::PrivacyBudget budget{.epsilon = 1.0, .delta = 1e-6};
   const dpsosp::Problem problem = dpsosp::find_problem("cosine-saddle")->make({.records = 200});
-  dpsosp::Curator curator(problem.facts,
-                          *problem.records,
-                          dpsosp::filter_rule(budget, dpsosp::Calibrator::cks),
-                          {.seed = 1});
+  dpsosp::Curator curator(problem.facts, *problem.records,
+                          dpsosp::filter_rule(budget, dpsosp::Calibrator::cks), {.seed = 1});
   dpsosp::Vector x;
   const dpsosp::Index steps = descend(curator, x);
   const double spent = curator.ledger().spent(budget.delta).epsilon;

@@ -17,8 +17,7 @@ class Plugin final : public dpsosp::Algorithm {
   dpsosp::Fields fields() override { return {}; }
   void set_variant(dpsosp::Variant) override {}
   void check_settings(const dpsosp::PublicFacts&) const override {}
-  dpsosp::Scheduled schedule(dpsosp::Schedule,
-                             const dpsosp::PublicFacts&,
+  dpsosp::Scheduled schedule(dpsosp::Schedule, const dpsosp::PublicFacts&,
                              const dpsosp::PrivacyBudget& budget,
                              dpsosp::Calibrator calibrator) override {
     return {.rule = dpsosp::filter_rule(budget, calibrator)};

@@ -47,9 +47,8 @@ TEST(Accountant, BestOfReturnsSmallestApplicableBound) {
 
   const Ledger mixed{{GaussianEvent{4}, 10}, {LaplaceEvent{0.1}, 3}};
   const double best = epsilon_of(mixed, kReplaceOne, 1e-6).epsilon;
-  EXPECT_EQ(best,
-            std::min(epsilon_of(mixed, kReplaceOne, 1e-6, with(Accountant::zcdp)).epsilon,
-                     epsilon_of(mixed, kReplaceOne, 1e-6, with(Accountant::rdp)).epsilon));
+  EXPECT_EQ(best, std::min(epsilon_of(mixed, kReplaceOne, 1e-6, with(Accountant::zcdp)).epsilon,
+                           epsilon_of(mixed, kReplaceOne, 1e-6, with(Accountant::rdp)).epsilon));
 
   const Ledger sampled{{PoissonGaussianEvent{0.01, 1}, 100}};
   EXPECT_EQ(epsilon_of(sampled, kReplaceOne, 1e-6).accountant, "rdp");
@@ -95,13 +94,9 @@ TEST(Accountant, RejectsUnprovableCombinations) {
 }
 
 TEST(Accountant, ChargesNothingForEmptyLedger) {
-  for (const Accountant each : {Accountant::zcdp,
-                                Accountant::rdp,
-                                Accountant::analytic,
-                                Accountant::pure,
-                                Accountant::pld,
-                                Accountant::best_of,
-                                Accountant::tightest})
+  for (const Accountant each :
+       {Accountant::zcdp, Accountant::rdp, Accountant::analytic, Accountant::pure, Accountant::pld,
+        Accountant::best_of, Accountant::tightest})
     EXPECT_EQ(epsilon_of({}, kReplaceOne, 1e-6, with(each)).epsilon, 0);
 }
 
@@ -110,8 +105,7 @@ TEST(Accountant, IgnoresHowCountsAreSplit) {
   const Ledger parts{{PoissonGaussianEvent{0.02, 1.5}, 300},
                      {PoissonGaussianEvent{0.02, 1.5}, 400}};
   EXPECT_TRUE(relative(epsilon_of(parts, kReplaceOne, 1e-6).epsilon,
-                       epsilon_of(whole, kReplaceOne, 1e-6).epsilon,
-                       1e-14));
+                       epsilon_of(whole, kReplaceOne, 1e-6).epsilon, 1e-14));
 }
 
 TEST(Accountant, EpsilonIsMonotoneInStepsRateNoiseAndDelta) {

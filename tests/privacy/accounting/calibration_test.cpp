@@ -47,8 +47,8 @@ TEST(Calibration, MatchesAvdiukhinNoiseMultipliers) {
   for (const Row& row : rows)
     for (int i = 0; i < 7; ++i) {
       const double epsilon = std::ldexp(0.125, i);
-      const double z = smallest_noise_multiplier(
-          poisson(512.0 / 50000, 2328), row.adjacency, epsilon, row.delta, options);
+      const double z = smallest_noise_multiplier(poisson(512.0 / 50000, 2328), row.adjacency,
+                                                 epsilon, row.delta, options);
       EXPECT_TRUE(relative(z, row.noise[i], 1e-5)) << name_of(row.adjacency) << ' ' << epsilon;
     }
 }
@@ -82,11 +82,8 @@ TEST(Calibration, OfRenyiOrdersAgreesWithBisectionOverAllOrders) {
 }
 
 TEST(Calibration, NeverExceedsTargetForAnyComposition) {
-  EXPECT_TRUE(rc::check([](std::uint16_t raw_epsilon,
-                           std::uint16_t raw_delta,
-                           std::uint16_t raw_rate,
-                           std::uint16_t raw_steps,
-                           std::uint8_t kinds) {
+  EXPECT_TRUE(rc::check([](std::uint16_t raw_epsilon, std::uint16_t raw_delta,
+                           std::uint16_t raw_rate, std::uint16_t raw_steps, std::uint8_t kinds) {
     // Rényi accounting at its largest order has no epsilon below about 1e-2 at the least delta,
     // whatever the noise.
     const bool exact = kinds % 8 != 1 && kinds % 8 != 2 && (kinds & 24) == 0;
@@ -108,10 +105,8 @@ TEST(Calibration, NeverExceedsTargetForAnyComposition) {
 }
 
 TEST(Calibration, FitsWholePlanIntoFilter) {
-  EXPECT_TRUE(rc::check([](std::uint16_t raw_epsilon,
-                           std::uint16_t raw_delta,
-                           std::uint16_t raw_batch,
-                           std::uint8_t raw_count,
+  EXPECT_TRUE(rc::check([](std::uint16_t raw_epsilon, std::uint16_t raw_delta,
+                           std::uint16_t raw_batch, std::uint8_t raw_count,
                            std::uint8_t calibrator) {
     const bool renyi = calibrator % 4 == 3;  // which has no small epsilon, as above
     const PrivacyBudget budget{log_uniform(raw_epsilon, renyi ? 0.1 : 1e-4, 1e2),
@@ -119,8 +114,8 @@ TEST(Calibration, FitsWholePlanIntoFilter) {
     constexpr Index n = 1000;
     const auto batch = static_cast<Index>(log_uniform(raw_batch, 1, n));
     const std::int64_t count = 1 + raw_count % 40;
-    const Calibrator by[] = {
-        Calibrator::bun_steinke, Calibrator::cks, Calibrator::exact_gaussian, Calibrator::rdp};
+    const Calibrator by[] = {Calibrator::bun_steinke, Calibrator::cks, Calibrator::exact_gaussian,
+                             Calibrator::rdp};
     const std::vector<PlannedQuery> plan{{BatchPolicy::sample(batch), count},
                                          {BatchPolicy::all(), 1}};
     const auto noise = calibrate_common_noise(plan, n, budget, by[calibrator % 4]);
@@ -170,9 +165,7 @@ TEST(Calibration, RejectsEpsilonBelowReachOfRenyiOrders) {
 TEST(Calibration, MatchesAnalyticMechanismForOneGaussian) {
   const double z = smallest_noise_multiplier(
       [](double x) { return std::vector<CountedEvent>{{GaussianEvent{x}}}; },
-      Adjacency::replace_one,
-      1,
-      1e-5);
+      Adjacency::replace_one, 1, 1e-5);
   EXPECT_TRUE(relative(z, 1 / gaussian_mu_for(1, 1e-5), 1e-12));
 }
 
@@ -185,10 +178,9 @@ TEST(Calibration, RejectsImpossibleTargets) {
 }
 
 TEST(Calibration, PropagatesAccountantError) {
-  EXPECT_THROW(
-      smallest_noise_multiplier(
-          poisson(0.1, 10), Adjacency::replace_one, 1, 1e-5, {.accountant = Accountant::zcdp}),
-      UnsupportedError);
+  EXPECT_THROW(smallest_noise_multiplier(poisson(0.1, 10), Adjacency::replace_one, 1, 1e-5,
+                                         {.accountant = Accountant::zcdp}),
+               UnsupportedError);
 }
 
 // xu-2026 notes, 9, at (2, 1e-6)
@@ -219,8 +211,7 @@ TEST(Calibration, MatchesXuSampledNoiseMultipliers) {
                     20, 24, 28, 32, 40, 48, 64, 96, 128, 192, 256};
   for (const auto& [rate, z] : {std::pair{0.125, 6.956}, {0.5, 27.301}})
     EXPECT_TRUE(relative(
-        smallest_noise_multiplier(poisson(rate, 400), Adjacency::add_remove, 2, 1e-6, options),
-        z,
+        smallest_noise_multiplier(poisson(rate, 400), Adjacency::add_remove, 2, 1e-6, options), z,
         1e-2));
 }
 

@@ -108,8 +108,7 @@ TEST(Conversion, BunSteinkeEqualsGridFormulaAtBestOrder) {
   const double order = 1 + std::sqrt(-std::log(delta) / rho);
   const double bound = rho * order;
   EXPECT_TRUE(relative(epsilon_from_rdp({&order, 1}, {&bound, 1}, delta, Conversion::bs).epsilon,
-                       epsilon_from_rho(rho, delta, Conversion::bs).epsilon,
-                       1e-13));
+                       epsilon_from_rho(rho, delta, Conversion::bs).epsilon, 1e-13));
 }
 
 TEST(Conversion, ChargesNothingBelowDeltaSquared) {

@@ -14,14 +14,10 @@ TEST(FixedSize, RdpMatchesKnownValues) {
   struct Row {
     double rate, noise, order, rdp;
   };
-  for (const Row& r : {Row{0.01, 1, 2, 0.000543508638109},
-                       Row{0.01, 1, 3, 0.000834872684954},
-                       Row{0.01, 1, 4, 0.00114160655654},
-                       Row{0.01, 1, 8, 0.00268416501269},
-                       Row{0.01, 2, 8, 0.000468416261072},
-                       Row{0.01, 2, 32, 0.00207930163313},
-                       Row{0.1, 2, 4, 0.0243169980097},
-                       Row{0.1, 4, 16, 0.0223912710368},
+  for (const Row& r : {Row{0.01, 1, 2, 0.000543508638109}, Row{0.01, 1, 3, 0.000834872684954},
+                       Row{0.01, 1, 4, 0.00114160655654}, Row{0.01, 1, 8, 0.00268416501269},
+                       Row{0.01, 2, 8, 0.000468416261072}, Row{0.01, 2, 32, 0.00207930163313},
+                       Row{0.1, 2, 4, 0.0243169980097}, Row{0.1, 4, 16, 0.0223912710368},
                        Row{0.001, 1, 16, 0.678267606168}})
     EXPECT_TRUE(relative(fixed_size_gaussian_rdp(r.order, r.rate, r.noise), r.rdp, 1e-11));
 }
@@ -56,8 +52,7 @@ TEST(FixedSize, MatchesAlternatingSumsInExtendedPrecision) {
     for (const double rate : {0.001, 0.1, 1.0})
       for (const int order : {2, 3, 5, 17, 40})
         EXPECT_TRUE(relative(fixed_size_gaussian_rdp(order, rate, noise),
-                             by_alternating_sums(order, rate, noise),
-                             1e-10))
+                             by_alternating_sums(order, rate, noise), 1e-10))
             << noise << ' ' << rate << ' ' << order;
 }
 
@@ -74,11 +69,8 @@ TEST(FixedSize, ClosedFormMatchesLowyValues) {
   struct Row {
     double order, rdp;
   };
-  for (const Row& r : {Row{2, 1.136037e-4},
-                       Row{4, 2.328142e-4},
-                       Row{8, 4.883930e-4},
-                       Row{16, 1.069952e-3},
-                       Row{32, 2.517182e-3}})
+  for (const Row& r : {Row{2, 1.136037e-4}, Row{4, 2.328142e-4}, Row{8, 4.883930e-4},
+                       Row{16, 1.069952e-3}, Row{32, 2.517182e-3}})
     EXPECT_TRUE(relative(fixed_size_gaussian_rdp_closed_form(r.order, 0.01, 2), r.rdp, 5e-7));
   const std::vector<double> orders = integer_orders(2, 64);
   std::vector<double> thousand;

@@ -40,11 +40,10 @@ TEST(Gaussian, NoiseForBudgetMatchesKnownValues) {
   struct Row {
     double epsilon, delta, noise, classical;
   };
-  for (const Row& row : {Row{0.1, 1e-6, 36.3046904262, 52.9880252685},
-                         Row{0.5, 1e-5, 7.03182667558, 9.68961052521},
-                         Row{1, 1e-5, 3.73063163482, 4.84480526261},
-                         Row{4, 1e-5, 1.08116184952, 1.21120131565},
-                         Row{10, 1e-6, 0.541086831818, 0.529880252685}}) {
+  for (const Row& row :
+       {Row{0.1, 1e-6, 36.3046904262, 52.9880252685}, Row{0.5, 1e-5, 7.03182667558, 9.68961052521},
+        Row{1, 1e-5, 3.73063163482, 4.84480526261}, Row{4, 1e-5, 1.08116184952, 1.21120131565},
+        Row{10, 1e-6, 0.541086831818, 0.529880252685}}) {
     EXPECT_TRUE(relative(1 / gaussian_mu_for(row.epsilon, row.delta), row.noise, 1e-11));
     EXPECT_TRUE(relative(classical_noise(row.epsilon, row.delta), row.classical, 1e-11));
   }

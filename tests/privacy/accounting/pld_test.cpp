@@ -291,14 +291,12 @@ TEST(AttainedEpsilon, IsTheExactOneWhereALossIsKnownAndAtMostTheBoundElsewhere) 
   const double e = 1, delta = 1e-3;
   const double exact = e / 2 + std::log1p(-delta * (1 + std::exp(-e / 2)));
   EXPECT_NEAR(attained_epsilon(Ledger{{ExponentialEvent{e}}}, Adjacency::replace_one, delta, 1e-4),
-              exact,
-              2e-4);
+              exact, 2e-4);
   EXPECT_EQ(attained_epsilon(Ledger{{LaplaceEvent{0.5}, 3}}, Adjacency::replace_one, 0, kTolerance),
             1.5);
-  EXPECT_THROW(
-      attained_epsilon(
-          Ledger{{FixedSizeGaussianEvent{0.1, 1.0}}}, Adjacency::add_remove, 1e-6, kTolerance),
-      UnsupportedError);
+  EXPECT_THROW(attained_epsilon(Ledger{{FixedSizeGaussianEvent{0.1, 1.0}}}, Adjacency::add_remove,
+                                1e-6, kTolerance),
+               UnsupportedError);
 }
 
 TEST(Pld, BracketsExactValueForOnePureRelease) {
@@ -324,20 +322,17 @@ std::vector<OneRelease> single_releases() {
   using enum Adjacency;
   std::vector<OneRelease> all;
   for (const double noise : {0.3, 2.0, 30.0, 1e3})
-    all.push_back({GaussianEvent{noise}, replace_one, [=](double e) {
-                     return gaussian_delta(std::max(e, 0.0), 1 / noise);
-                   }});
+    all.push_back({GaussianEvent{noise}, replace_one,
+                   [=](double e) { return gaussian_delta(std::max(e, 0.0), 1 / noise); }});
   for (const auto& [rate, noise] : {std::pair{1e-3, 0.5}, {0.05, 2.0}, {0.05, 50.0}, {0.7, 5.0}}) {
     all.push_back({PoissonGaussianEvent{rate, noise}, replace_one, mixtures(rate, noise, 1, -1)});
     const Profile removed = mixtures(rate, noise, 1, 0), added = mixtures(rate, noise, 0, -1);
     for (const Adjacency adjacency : {add_remove, zero_out})
-      all.push_back({PoissonGaussianEvent{rate, noise}, adjacency, [=](double e) {
-                       return std::max(removed(e), added(e));
-                     }});
+      all.push_back({PoissonGaussianEvent{rate, noise}, adjacency,
+                     [=](double e) { return std::max(removed(e), added(e)); }});
     all.push_back(
-        {FixedSizeGaussianEvent{rate, noise}, replace_one, [r = rate, z = noise](double e) {
-           return one_fixed_size_delta(r, z, std::max(e, 0.0));
-         }});
+        {FixedSizeGaussianEvent{rate, noise}, replace_one,
+         [r = rate, z = noise](double e) { return one_fixed_size_delta(r, z, std::max(e, 0.0)); }});
   }
   for (const double e : {1e-3, 0.1, 1.0, 4.0}) {
     all.push_back({LaplaceEvent{e}, replace_one, laplace(e)});
@@ -370,11 +365,8 @@ TEST(Pld, ProvesNoMoreThanTheProfileNearTotalVariation) {
         if (count == 1) {
           EXPECT_LE(b.lower, exact * (1 + 1e-6) + 1e-9);
         }
-        for (const Accountant accountant : {Accountant::zcdp,
-                                            Accountant::rdp,
-                                            Accountant::analytic,
-                                            Accountant::pure,
-                                            Accountant::tightest}) {
+        for (const Accountant accountant : {Accountant::zcdp, Accountant::rdp, Accountant::analytic,
+                                            Accountant::pure, Accountant::tightest}) {
           try {
             EXPECT_GE(epsilon_of(ledger, adjacency, delta, {.accountant = accountant}).epsilon,
                       exact * (1 - 1e-9))
@@ -558,17 +550,17 @@ TEST(Pld, HandlesExtremesInBoundedTime) {
     double delta, low, high;  // where epsilon is
   };
   const auto sampled = [](double rate, double noise) { return PoissonGaussianEvent{rate, noise}; };
-  for (const Case& c : {Case{GaussianEvent{2e5}, 1, 1e-6, 2e-6, 3e-6},
-                        Case{GaussianEvent{0.025}, 1, 1e-15, 1000, 1200},
-                        Case{GaussianEvent{31623 * 4}, 1000000000, 1e-15, 1.9, 2.2},
-                        Case{sampled(1, 1e3), 1000000, 1e-15, 8, 8.5},
-                        Case{sampled(1e-8, 1), 1, 1e-15, 1e-6, 5e-6},
-                        Case{sampled(1e-8, 1), 1000000, 1e-15, 5e-5, 1e-4},
-                        Case{sampled(1e-5, 1), 1000000000, 1e-5, 1, 3},
-                        Case{sampled(0.5, 0.02), 1, 1e-15, 1000, 1e4},
-                        Case{PureEvent{1e-4}, 1000000000, 1e-6, 19, 20},
-                        Case{LaplaceEvent{1e3}, 1, 1e-15, 999, 1000},
-                        Case{LaplaceEvent{1e-9}, 1, 1e-15, 9e-10, 1e-9}}) {
+  for (const Case& c :
+       {Case{GaussianEvent{2e5}, 1, 1e-6, 2e-6, 3e-6},
+        Case{GaussianEvent{0.025}, 1, 1e-15, 1000, 1200},
+        Case{GaussianEvent{31623 * 4}, 1000000000, 1e-15, 1.9, 2.2},
+        Case{sampled(1, 1e3), 1000000, 1e-15, 8, 8.5}, Case{sampled(1e-8, 1), 1, 1e-15, 1e-6, 5e-6},
+        Case{sampled(1e-8, 1), 1000000, 1e-15, 5e-5, 1e-4},
+        Case{sampled(1e-5, 1), 1000000000, 1e-5, 1, 3},
+        Case{sampled(0.5, 0.02), 1, 1e-15, 1000, 1e4},
+        Case{PureEvent{1e-4}, 1000000000, 1e-6, 19, 20},
+        Case{LaplaceEvent{1e3}, 1, 1e-15, 999, 1000},
+        Case{LaplaceEvent{1e-9}, 1, 1e-15, 9e-10, 1e-9}}) {
     SCOPED_TRACE(testing::Message() << c.event.index() << ' ' << c.count << ' ' << c.delta);
     const auto start = std::chrono::steady_clock::now();
     const LossBounds b = bounds({{c.event, c.count}}, Adjacency::add_remove, c.delta);
@@ -628,8 +620,7 @@ TEST(Pld, RecoversFromTooCoarseFirstStep) {
 TEST(Pld, ReturnsSameResultFromManyThreads) {
   const auto answer = [](int k) {
     return coarse_bounds({{PoissonGaussianEvent{0.1 + 0.01 * k, 2.0}, 10 + k}, {LaplaceEvent{0.5}}},
-                         Adjacency::replace_one,
-                         1e-5)
+                         Adjacency::replace_one, 1e-5)
         .epsilon;
   };
   constexpr int count = 8;
@@ -857,8 +848,7 @@ TEST(Pld, SampledLaplaceOfAllRecordsIsLaplace) {
        bounds({{LaplaceEvent{0.5}, 10}}, 1e-6).epsilon);
   const Composition nearly = sampled_laplace(Sample::poisson, 1 - 1e-12, 4, 10);
   EXPECT_TRUE(relative(pld_epsilon(nearly, Adjacency::replace_one, 1e-6, kTolerance).epsilon,
-                       bounds({{LaplaceEvent{0.5}, 10}}, 1e-6).epsilon,
-                       2 * kTolerance));
+                       bounds({{LaplaceEvent{0.5}, 10}}, 1e-6).epsilon, 2 * kTolerance));
 }
 
 TEST(PldDelta, BracketsExactValueForGaussians) {

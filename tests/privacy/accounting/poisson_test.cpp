@@ -18,12 +18,9 @@ TEST(Poisson, RdpMatchesKnownValuesAtIntegerOrders) {
   struct Row {
     double rate, noise, order, rdp;
   };
-  for (const Row& r : {Row{0.01, 1, 2, 0.000171813422075},
-                       Row{0.01, 1, 8, 0.000893643907606},
-                       Row{0.01, 1, 32, 11.2462759370},
-                       Row{0.1, 2, 4, 0.00600328296449},
-                       Row{0.1, 2, 16, 0.0452918390836},
-                       Row{0.5, 4, 8, 0.0706588542384},
+  for (const Row& r : {Row{0.01, 1, 2, 0.000171813422075}, Row{0.01, 1, 8, 0.000893643907606},
+                       Row{0.01, 1, 32, 11.2462759370}, Row{0.1, 2, 4, 0.00600328296449},
+                       Row{0.1, 2, 16, 0.0452918390836}, Row{0.5, 4, 8, 0.0706588542384},
                        Row{0.001, 0.8, 64, 42.9825978118}})
     EXPECT_TRUE(relative(poisson_gaussian_rdp(r.order, r.rate, r.noise), r.rdp, 1e-11));
 }
@@ -32,12 +29,12 @@ TEST(Poisson, RdpKeepsSeriesSignsAtFractionalOrders) {
   struct Row {
     double rate, noise, order, rdp, sign_dropped;
   };
-  for (const Row& r : {Row{0.01, 1, 1.5, 0.000127253743327, 0.000132368513757},
-                       Row{0.01, 1, 2.5, 0.000217575332282, 0.000217772025291},
-                       Row{0.01, 1, 10.5, 0.188339691380, 0},
-                       Row{0.1, 2, 3.7, 0.00550405302453, 0.00550709797967},
-                       Row{0.1, 2, 1.25, 0.00173765484950, 0.00254726333651},
-                       Row{0.5, 4, 6.2, 0.0531044343799, 0.0531140028675}}) {
+  for (const Row& r :
+       {Row{0.01, 1, 1.5, 0.000127253743327, 0.000132368513757},
+        Row{0.01, 1, 2.5, 0.000217575332282, 0.000217772025291},
+        Row{0.01, 1, 10.5, 0.188339691380, 0}, Row{0.1, 2, 3.7, 0.00550405302453, 0.00550709797967},
+        Row{0.1, 2, 1.25, 0.00173765484950, 0.00254726333651},
+        Row{0.5, 4, 6.2, 0.0531044343799, 0.0531140028675}}) {
     const double rdp = poisson_gaussian_rdp(r.order, r.rate, r.noise);
     EXPECT_TRUE(relative(rdp, r.rdp, 1e-11));
     EXPECT_FALSE(relative(rdp, r.sign_dropped, 1e-4));  // what a dropped sign would give
@@ -46,31 +43,28 @@ TEST(Poisson, RdpKeepsSeriesSignsAtFractionalOrders) {
 
 // The finite sum at integers and the integral between them are separate code.
 TEST(Poisson, IntegralAndFiniteSumAgreeNearIntegers) {
-  EXPECT_TRUE(
-      rc::check([](std::uint16_t raw_rate, std::uint16_t raw_noise, std::uint8_t raw_order) {
-        const double rate = log_uniform(raw_rate, 1e-6, 0.999);
-        const double noise = log_uniform(raw_noise, 0.3, 100);
-        const int order = 2 + raw_order % 60;
-        const double at = poisson_gaussian_rdp(order, rate, noise);
-        const double above = poisson_gaussian_rdp(order + 1e-9, rate, noise);
-        RC_ASSERT(
-            agrees(above, at, 2e-6));  // RDP moves by at most ~ 1e-9·(1/z²)·a relative to itself
-        RC_ASSERT(above >= at * (1 - 1e-11));
-      }));
+  EXPECT_TRUE(rc::check([](std::uint16_t raw_rate, std::uint16_t raw_noise,
+                           std::uint8_t raw_order) {
+    const double rate = log_uniform(raw_rate, 1e-6, 0.999);
+    const double noise = log_uniform(raw_noise, 0.3, 100);
+    const int order = 2 + raw_order % 60;
+    const double at = poisson_gaussian_rdp(order, rate, noise);
+    const double above = poisson_gaussian_rdp(order + 1e-9, rate, noise);
+    RC_ASSERT(agrees(above, at, 2e-6));  // RDP moves by at most ~ 1e-9·(1/z²)·a relative to itself
+    RC_ASSERT(above >= at * (1 - 1e-11));
+  }));
 }
 
 TEST(Poisson, LogMomentIsConvexInOrder) {
-  EXPECT_TRUE(
-      rc::check([](std::uint16_t raw_rate, std::uint16_t raw_noise, std::uint16_t raw_order) {
-        const double rate = log_uniform(raw_rate, 1e-6, 1);
-        const double noise = log_uniform(raw_noise, 0.3, 100);
-        const double order = 1.1 + log_uniform(raw_order, 0.1, 1000);
-        const auto moment = [&](double a) {
-          return (a - 1) * poisson_gaussian_rdp(a, rate, noise);
-        };
-        const double chord = (moment(order - 0.05) + moment(order + 0.05)) / 2;
-        RC_ASSERT(moment(order) <= chord * (1 + 1e-12));
-      }));
+  EXPECT_TRUE(rc::check([](std::uint16_t raw_rate, std::uint16_t raw_noise,
+                           std::uint16_t raw_order) {
+    const double rate = log_uniform(raw_rate, 1e-6, 1);
+    const double noise = log_uniform(raw_noise, 0.3, 100);
+    const double order = 1.1 + log_uniform(raw_order, 0.1, 1000);
+    const auto moment = [&](double a) { return (a - 1) * poisson_gaussian_rdp(a, rate, noise); };
+    const double chord = (moment(order - 0.05) + moment(order + 0.05)) / 2;
+    RC_ASSERT(moment(order) <= chord * (1 + 1e-12));
+  }));
 }
 
 TEST(Poisson, RdpFallsWithNoiseAndGrowsWithRateAndOrder) {
@@ -95,8 +89,8 @@ TEST(Poisson, ChordBoundsRdpAtVeryLowNoise) {
     EXPECT_GT(poisson_gaussian_rdp(order, 0.01, std::nextafter(0.1, 0.0)), exact);
     EXPECT_LT(poisson_gaussian_rdp(order, 0.01, std::nextafter(0.1, 0.0)), 5 * exact + 100);
   }
-  EXPECT_TRUE(relative(
-      poisson_gaussian_rdp(3 - 1e-12, 0.01, 0.05), poisson_gaussian_rdp(3, 0.01, 0.05), 1e-10));
+  EXPECT_TRUE(relative(poisson_gaussian_rdp(3 - 1e-12, 0.01, 0.05),
+                       poisson_gaussian_rdp(3, 0.01, 0.05), 1e-10));
 }
 
 TEST(Poisson, RateZeroIsFreeAndRateOneEqualsGaussian) {
@@ -113,10 +107,9 @@ TEST(Poisson, ComposedEpsilonMatchesKnownValues) {
     int steps;
     double epsilon, order;
   };
-  for (const Row& r : {Row{0.01, 1, 1000, 2.10775307545, 8},
-                       Row{0.01, 1.1, 10000, 5.65430800015, 5},
-                       Row{0.1, 4, 500, 2.55135847775, 8},
-                       Row{0.01, 2, 1000, 0.686185336, 24}}) {
+  for (const Row& r :
+       {Row{0.01, 1, 1000, 2.10775307545, 8}, Row{0.01, 1.1, 10000, 5.65430800015, 5},
+        Row{0.1, 4, 500, 2.55135847775, 8}, Row{0.01, 2, 1000, 0.686185336, 24}}) {
     const CountedEvent event{PoissonGaussianEvent{r.rate, r.noise}, r.steps};
     const Guarantee g =
         epsilon_of({&event, 1}, Adjacency::add_remove, 1e-5, cks_on(integer_orders(2, 64)));

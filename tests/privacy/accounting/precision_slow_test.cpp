@@ -124,8 +124,8 @@ TEST(TenThousandRows, PoissonRdpMatchesSumAtIntegerOrders) {  // 1500 rows
   for (int row = 0; row < 1500; ++row) {
     const int order = draw.whole(2, 256);
     const double rate = draw(1e-8, 1), noise = draw(0.05, 1000);
-    ASSERT_TRUE(relative(
-        poisson_gaussian_rdp(order, rate, noise), poisson_by_sum(order, rate, noise), 1e-9))
+    ASSERT_TRUE(relative(poisson_gaussian_rdp(order, rate, noise),
+                         poisson_by_sum(order, rate, noise), 1e-9))
         << order << ' ' << rate << ' ' << noise;
   }
 }
@@ -134,8 +134,8 @@ TEST(TenThousandRows, PoissonRdpMatchesIntegralAtFractionalOrders) {  // 1000 ro
   Draw draw(3);
   for (int row = 0; row < 1000; ++row) {
     const double order = 1 + draw(0.01, 40), rate = draw(1e-6, 1), noise = draw(0.25, 100);
-    ASSERT_TRUE(relative(
-        poisson_gaussian_rdp(order, rate, noise), poisson_by_integral(order, rate, noise), 1e-8))
+    ASSERT_TRUE(relative(poisson_gaussian_rdp(order, rate, noise),
+                         poisson_by_integral(order, rate, noise), 1e-8))
         << order << ' ' << rate << ' ' << noise;
   }
 }
@@ -146,8 +146,7 @@ TEST(TenThousandRows, FixedSizeRdpMatchesAlternatingSums) {  // 1000 rows
     const int order = draw.whole(2, 48);
     const double rate = draw(1e-6, 1), noise = draw(0.2, 1000);
     ASSERT_TRUE(relative(fixed_size_gaussian_rdp(order, rate, noise),
-                         fixed_size_by_alternating_sums(order, rate, noise),
-                         1e-9))
+                         fixed_size_by_alternating_sums(order, rate, noise), 1e-9))
         << order << ' ' << rate << ' ' << noise;
   }
 }
@@ -160,10 +159,9 @@ TEST(TenThousandRows, PureRdpMatchesTheDefinitions) {  // 3 · 1000 rows
     const auto rdp_of = [&](const Wide& moment) {
       return static_cast<double>(Wide(log(moment) / (a - 1)));
     };
-    ASSERT_TRUE(
-        relative(laplace_rdp(order, epsilon),
-                 rdp_of(a / (2 * a - 1) * exp((a - 1) * e) + (a - 1) / (2 * a - 1) * exp(-a * e)),
-                 1e-10))
+    ASSERT_TRUE(relative(
+        laplace_rdp(order, epsilon),
+        rdp_of(a / (2 * a - 1) * exp((a - 1) * e) + (a - 1) / (2 * a - 1) * exp(-a * e)), 1e-10))
         << order << ' ' << epsilon;
     const Wide p = 1 / (1 + exp(-e));  // randomised response
     ASSERT_TRUE(relative(pure_rdp(order, epsilon),
@@ -192,8 +190,8 @@ TEST(TenThousandRows, ConversionOfZcdpIsTheMinimumOverOrders) {  // 1000 rows
           bound(1 + exp(left)) < bound(1 + exp(right)) ? right : left;
     }
     const Wide least = std::max<Wide>(bound(1 + exp(low)), 0);
-    ASSERT_TRUE(relative(
-        epsilon_from_rho(rho, delta, Conversion::cks).epsilon, static_cast<double>(least), 1e-9))
+    ASSERT_TRUE(relative(epsilon_from_rho(rho, delta, Conversion::cks).epsilon,
+                         static_cast<double>(least), 1e-9))
         << rho << ' ' << delta;
   }
 }

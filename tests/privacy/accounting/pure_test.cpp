@@ -68,10 +68,8 @@ TEST(Pure, BoundsAreOrderedAndBelowZcdp) {
 }
 
 TEST(Pure, EpsilonZeroIsFree) {
-  for (const Event& event : {Event{LaplaceEvent{0}},
-                             Event{PureEvent{0}},
-                             Event{ExponentialEvent{0}},
-                             Event{ZcdpEvent{0}}})
+  for (const Event& event : {Event{LaplaceEvent{0}}, Event{PureEvent{0}},
+                             Event{ExponentialEvent{0}}, Event{ZcdpEvent{0}}})
     EXPECT_EQ(rdp(event, 3, Adjacency::replace_one), 0);
 }
 

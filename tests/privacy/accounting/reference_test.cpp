@@ -88,8 +88,8 @@ std::vector<CountedEvent> ledger(const Row& row, double sigma) {
 double sigma_of(const Row& row) { return row.at("sigma").empty() ? 1 : row.number("sigma"); }
 
 Guarantee guarantee(const Row& row) {
-  return epsilon_of(
-      ledger(row, sigma_of(row)), adjacency_of(row), row.number("delta"), options(row));
+  return epsilon_of(ledger(row, sigma_of(row)), adjacency_of(row), row.number("delta"),
+                    options(row));
 }
 
 double answer(const Row& row) {
@@ -102,11 +102,8 @@ double answer(const Row& row) {
   if (solve_for == "delta")
     return gaussian_delta(row.number("epsilon"), gaussian_mu(ledger(row, sigma)).value());
   if (solve_for == "sigma")
-    return smallest_noise_multiplier([&](double z) { return ledger(row, z); },
-                                     adjacency,
-                                     row.number("epsilon"),
-                                     row.number("delta"),
-                                     o);
+    return smallest_noise_multiplier([&](double z) { return ledger(row, z); }, adjacency,
+                                     row.number("epsilon"), row.number("delta"), o);
   return guarantee(row).epsilon;
 }
 

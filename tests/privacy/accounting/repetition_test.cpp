@@ -58,8 +58,7 @@ TEST(Repetition, OfOneRunCostsNothing) {
     EXPECT_EQ(rho_for_repetition(1, 1e-6, 1), rho_for(1, 1e-6, Conversion::cks));
   }
   EXPECT_TRUE(relative(repetition_epsilon(0.01, 1e-6, 1 + 1e-9),
-                       epsilon_from_rho(0.01, 1e-6, Conversion::cks).epsilon,
-                       1e-4));
+                       epsilon_from_rho(0.01, 1e-6, Conversion::cks).epsilon, 1e-4));
 }
 
 TEST(Repetition, CostsMoreTheMoreRunsAndLessThanAllOfThem) {

@@ -103,8 +103,7 @@ DPSOSP_MEMBERS(StatisticalAudit, instance, runs, delta, confidence, claimed, acc
                direct, falsified, law, power, answers, noise);
 
 /// \param plant  name of a bug (audit_plants), or empty
-StatisticalAudit audit_statistics(std::string_view algorithm,
-                                  const StatisticalOptions& options,
+StatisticalAudit audit_statistics(std::string_view algorithm, const StatisticalOptions& options,
                                   std::string_view plant = {});
 
 /// A bug planted as a negative control of the attacks.
@@ -198,9 +197,7 @@ struct AuditJobs {
 };
 AuditJobs audit_jobs(const Study& study, std::uint32_t seed = 0);
 /// \param runs  of the statistical attack; 0: those of the scale
-AuditJobs::OfAlgorithm audit_jobs(std::string_view algorithm,
-                                  const Study& study,
-                                  Index runs = 0,
+AuditJobs::OfAlgorithm audit_jobs(std::string_view algorithm, const Study& study, Index runs = 0,
                                   std::uint32_t seed = 0);
 
 /// What the audit brings to a catalogue.

@@ -16,13 +16,9 @@ class InputError : public std::runtime_error {
 };
 
 /// Throws InputError "WHERE: NAME = VALUE, expected EXPECTED".
-[[noreturn]] void reject(std::string_view where,
-                         std::string_view name,
-                         const std::string& value,
+[[noreturn]] void reject(std::string_view where, std::string_view name, const std::string& value,
                          std::string_view expected);
-[[noreturn]] void reject(std::string_view where,
-                         std::string_view name,
-                         double value,
+[[noreturn]] void reject(std::string_view where, std::string_view name, double value,
                          std::string_view expected);
 
 /// The candidate nearest to `word` in edit distance, where a candidate may also be met by its last
@@ -32,8 +28,7 @@ std::string nearest(std::string_view word, std::span<const std::string> candidat
 
 /// Throws InputError "unknown KIND 'WORD'; did you mean 'NEAREST'?"; where no candidate is near,
 /// "unknown KIND 'WORD', expected one of ...", if they are few enough to be read in a line.
-[[noreturn]] void reject_unknown(std::string_view kind,
-                                 std::string_view word,
+[[noreturn]] void reject_unknown(std::string_view kind, std::string_view word,
                                  std::span<const std::string> candidates);
 
 }  // namespace dpsosp

@@ -18,9 +18,7 @@ struct Named {
 /// \param list  the command that lists the names, "dpsosp list algorithms"; may be empty
 /// \throws InputError in one line, with all names where it may be several, with the nearest one or
 ///         `list` where it is none
-std::string resolve_name(std::string_view kind,
-                         std::string_view word,
-                         std::span<const Named> known,
+std::string resolve_name(std::string_view kind, std::string_view word, std::span<const Named> known,
                          std::string_view list);
 
 }  // namespace dpsosp

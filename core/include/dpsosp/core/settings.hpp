@@ -72,29 +72,23 @@ Field field(std::string name, bool& value, std::string meaning);
 Field field(std::string name, std::string& value, std::string meaning);
 
 /// A field whose value is one of the named choices.
-Field choice_field(std::string name,
-                   std::vector<std::string> names,
-                   std::function<std::size_t()> get,
-                   std::function<void(std::size_t)> set,
+Field choice_field(std::string name, std::vector<std::string> names,
+                   std::function<std::size_t()> get, std::function<void(std::size_t)> set,
                    std::string meaning);
 
 /// A field whose value is one of those offered of an enumeration that has words; without a list, of
 /// all.
 template <class Enum>
-requires std::is_enum_v<Enum> Field field(std::string name,
-                                          Enum& value,
-                                          std::vector<Enum> offered,
+requires std::is_enum_v<Enum> Field field(std::string name, Enum& value, std::vector<Enum> offered,
                                           std::string meaning) {
   std::vector<std::string> names;
   for (const Enum choice : offered) names.emplace_back(word_of(choice));
   return choice_field(
-      std::move(name),
-      std::move(names),
+      std::move(name), std::move(names),
       [&value, offered] {
         return static_cast<std::size_t>(std::ranges::find(offered, value) - offered.begin());
       },
-      [&value, offered](std::size_t k) { value = offered[k]; },
-      std::move(meaning));
+      [&value, offered](std::size_t k) { value = offered[k]; }, std::move(meaning));
 }
 
 template <class Enum>
@@ -116,9 +110,7 @@ void check_ranges_of(std::string_view name, const Owner& owner) {
 }
 
 /// Sets the field called `name`. \throws InputError with the nearest name, or if the text is bad.
-void set_field(Fields& fields,
-               std::string_view owner,
-               const std::string& name,
+void set_field(Fields& fields, std::string_view owner, const std::string& name,
                const std::string& text);
 
 /// Settings as descriptions of runs have them, and back. What is no field is left as it is.

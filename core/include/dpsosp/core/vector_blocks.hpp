@@ -25,8 +25,8 @@ class VectorBlocks {
     double largest_norm = 0;  ///< of z_i + shift
   };
   /// out += Σ w_i z_i, w_i = min(1, limit/‖z_i + shift‖), over the blocks [first, last).
-  Weighed add_weighed(
-      Index first, Index last, ConstVectorRef shift, double limit, VectorRef out) const;
+  Weighed add_weighed(Index first, Index last, ConstVectorRef shift, double limit,
+                      VectorRef out) const;
 
  private:
   std::vector<double> entries_;  // entry j of vector 8b + k is number (b d + j) 8 + k

@@ -66,8 +66,7 @@ struct Certificate {
 /// little weight on one fixed unit eigenvector of λ_min. lambda_min_lower is the larger of the two
 /// less the rounding allowance 8 d ε max|θ_j| + β_k at an early end + the measured asymmetry.
 /// \throws InputError if sizes or options are wrong. Numbers that are not finite give a status.
-Certificate certify(const Objective& objective,
-                    ConstVectorRef x,
+Certificate certify(const Objective& objective, ConstVectorRef x,
                     const CertificateOptions& options);
 
 }  // namespace dpsosp

@@ -60,8 +60,7 @@ inline constexpr Index dense_estimate_limit = 48;
 ///
 /// \param warm_start empty, or d entries: the previous `direction`. Zero or not finite: ignored.
 /// \throws InputError if sizes, tolerance, max_products or the key's purpose are wrong.
-CurvatureEstimate estimate_lambda_min(const Objective& objective,
-                                      ConstVectorRef x,
+CurvatureEstimate estimate_lambda_min(const Objective& objective, ConstVectorRef x,
                                       const CurvatureOptions& options = {},
                                       const Vector& warm_start = {});
 

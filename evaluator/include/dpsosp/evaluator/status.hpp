@@ -20,13 +20,12 @@ enum class EvaluationStatus {
 constexpr auto words_of(EvaluationStatus) {
   using enum EvaluationStatus;
   return word_list<EvaluationStatus>(
-      "evaluation status",
-      {{ok, "ok"},
-       {non_finite_point, "the point is not finite"},
-       {non_finite_value, "the value is not finite"},
-       {non_finite_gradient, "the gradient is not finite"},
-       {non_finite_hessian, "a Hessian product is not finite"},
-       {asymmetric_hessian, "the Hessian products are not symmetric"}});
+      "evaluation status", {{ok, "ok"},
+                            {non_finite_point, "the point is not finite"},
+                            {non_finite_value, "the value is not finite"},
+                            {non_finite_gradient, "the gradient is not finite"},
+                            {non_finite_hessian, "a Hessian product is not finite"},
+                            {asymmetric_hessian, "the Hessian products are not symmetric"}});
 }
 inline std::string_view to_string(EvaluationStatus status) { return word_of(status); }
 

@@ -43,9 +43,7 @@ struct Spread {
 
 /// Median and range of the finished runs' values beside the number of runs that failed.
 /// \throws InputError if a value is not finite: such a run has failed and is to be counted so.
-Spread spread_of(std::span<const double> finished,
-                 Index failed = 0,
-                 std::string failure = "",
+Spread spread_of(std::span<const double> finished, Index failed = 0, std::string failure = "",
                  NumberFormat format = {});
 
 struct Cell {
@@ -63,9 +61,7 @@ Cell count_cell(Count count) {
   return text_cell(std::to_string(count));
 }
 /// A cell with the result of spread_of; a dash where nothing ran.
-Cell spread_cell(std::span<const double> finished,
-                 Index failed = 0,
-                 std::string failure = "",
+Cell spread_cell(std::span<const double> finished, Index failed = 0, std::string failure = "",
                  int digits = 3);
 
 struct ColumnGroup {

@@ -71,12 +71,8 @@ class AuditedCurator final : public Curator {
  public:
   /// \param auditor, log  outlive the curator and its children; the log is that of a run, so that
   ///   an effect of the log on the run would be seen
-  AuditedCurator(const PublicFacts& facts,
-                 const AnyRecords& records,
-                 const FilterRule& rule,
-                 StreamKey key,
-                 Auditor& auditor,
-                 ClipLog& log,
+  AuditedCurator(const PublicFacts& facts, const AnyRecords& records, const FilterRule& rule,
+                 StreamKey key, Auditor& auditor, ClipLog& log,
                  std::unique_ptr<WordSource> words = nullptr);
 };
 

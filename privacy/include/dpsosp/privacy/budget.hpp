@@ -32,11 +32,10 @@ enum class Calibrator {
 
 constexpr auto words_of(Calibrator) {
   using enum Calibrator;
-  return word_list<Calibrator>("calibrator",
-                               {{bun_steinke, "bun-steinke"},
-                                {cks, "cks"},
-                                {exact_gaussian, "exact-gaussian"},
-                                {rdp, "rdp"}});
+  return word_list<Calibrator>("calibrator", {{bun_steinke, "bun-steinke"},
+                                              {cks, "cks"},
+                                              {exact_gaussian, "exact-gaussian"},
+                                              {rdp, "rdp"}});
 }
 inline std::string_view to_string(Calibrator calibrator) { return word_of(calibrator); }
 
@@ -68,10 +67,8 @@ struct FilterRule {
 ///   costs (1 + e^ε) p of it
 /// \throws InputError if no budget is left at that order
 /// \source privacy-accounting notes, 2 and 10
-FilterRule filter_rule(const PrivacyBudget& budget,
-                       Calibrator calibrator,
-                       std::optional<double> order = {},
-                       double pure_epsilon = 0.0,
+FilterRule filter_rule(const PrivacyBudget& budget, Calibrator calibrator,
+                       std::optional<double> order = {}, double pure_epsilon = 0.0,
                        double delta_extra = 0.0);
 
 /// Refuses a rule that grants more than the budget: whoever made it, a run within it is (ε, δ)-DP.
@@ -101,18 +98,13 @@ struct CalibratedNoise {
   double sensitivity_ratio;
   FilterRule rule;
 };
-CalibratedNoise calibrate_common_noise(std::span<const PlannedQuery> plan,
-                                       Index records,
-                                       const PrivacyBudget& budget,
-                                       Calibrator calibrator);
+CalibratedNoise calibrate_common_noise(std::span<const PlannedQuery> plan, Index records,
+                                       const PrivacyBudget& budget, Calibrator calibrator);
 
 /// The least noise, at least `floor`, with which the planned queries cost at most `allowance` under
 /// the rule. \param floor  with which they cost no less
-double noise_within(std::span<const PlannedQuery> plan,
-                    Index records,
-                    const FilterRule& rule,
-                    double allowance,
-                    double floor);
+double noise_within(std::span<const PlannedQuery> plan, Index records, const FilterRule& rule,
+                    double allowance, double floor);
 
 /// Noise ratio of `count` equal unsampled Gaussian queries that together cost `rho` of zCDP.
 double noise_ratio_for(double rho, double count);

@@ -50,12 +50,11 @@ enum class PrivacyLabel {
 
 constexpr auto words_of(PrivacyLabel) {
   using enum PrivacyLabel;
-  return word_list<PrivacyLabel>("privacy label",
-                                 {{enforced, "enforced"},
-                                  {simulated, "simulated"},
-                                  {conditional, "conditional"},
-                                  {violated, "violated"},
-                                  {none, "none"}});
+  return word_list<PrivacyLabel>("privacy label", {{enforced, "enforced"},
+                                                   {simulated, "simulated"},
+                                                   {conditional, "conditional"},
+                                                   {violated, "violated"},
+                                                   {none, "none"}});
 }
 inline std::string_view to_string(PrivacyLabel label) { return word_of(label); }
 /// The label that the same run has on records: simulated sums have the noise and the accounting of
@@ -116,11 +115,8 @@ class Curator {
   /// \param rule            from filter_rule or calibrate_common_noise; its budget is the guarantee
   /// \param key             seed and run; purposes are set here
   /// \param clip_log        written, never read; may be null; outlives the curator
-  Curator(const PublicFacts& facts,
-          const AnyRecords& records,
-          const FilterRule& rule,
-          StreamKey key,
-          ClipLog* clip_log = nullptr);
+  Curator(const PublicFacts& facts, const AnyRecords& records, const FilterRule& rule,
+          StreamKey key, ClipLog* clip_log = nullptr);
   ~Curator();
   Curator(Curator&&) noexcept;
   Curator& operator=(Curator&&) = delete;
@@ -147,11 +143,8 @@ class Curator {
 
   /// out = (1/b) Σ clip(∇f(point; z_i) − ∇f(previous; z_i), C) + N(0, s² I). Sensitivity 2C/b;
   /// where point equals previous nothing is charged, and out is the noise alone.
-  void gradient_difference(const Point& point,
-                           const Point& previous,
-                           const Batch& batch,
-                           const GradientQuery& query,
-                           VectorRef out);
+  void gradient_difference(const Point& point, const Point& previous, const Batch& batch,
+                           const GradientQuery& query, VectorRef out);
 
   /// out = (1/b) Σ [γ clip(∇f(point), C₁) + (1 − γ) clip(∇f(point) − ∇f(previous), C₂)]
   ///       + N(0, s² I),
@@ -159,12 +152,8 @@ class Curator {
   /// γ = 0 is `gradient_difference`, bit for bit.
   /// \param gamma  in [0, 1]
   /// \source baselines notes, 7 (gradStorm)
-  void gradient_combination(double gamma,
-                            const Point& point,
-                            const Point& previous,
-                            const Batch& batch,
-                            const CombinationQuery& query,
-                            VectorRef out);
+  void gradient_combination(double gamma, const Point& point, const Point& previous,
+                            const Batch& batch, const CombinationQuery& query, VectorRef out);
 
   /// out = (1/b) Σ min(1, M/u_i) ∇²f(point; z_i) + GOE(s), u_i a bound of the record's operator
   /// norm: entries off the diagonal have variance s², on it 2s²; out is symmetric. Sensitivity
@@ -177,11 +166,8 @@ class Curator {
 
   /// out = (1/b) Σ min(1, M/u_i) ∇²f(point; z_i) v + N(0, s² I). Sensitivity 2M‖v‖/b; secret
   /// batches as above. Where v = 0 nothing is charged, and out is the noise alone.
-  void hessian_product(const Point& point,
-                       ConstVectorRef v,
-                       const Batch& batch,
-                       const HessianProductQuery& query,
-                       VectorRef out);
+  void hessian_product(const Point& point, ConstVectorRef v, const Batch& batch,
+                       const HessianProductQuery& query, VectorRef out);
 
   /// A curator for a part of the budget and the data. It writes to the same ledger in a scope of
   /// its own and draws from streams of its own. The parent reserves the whole slice at once.

@@ -51,14 +51,10 @@ class ExponentialMechanism {
   /// Index of one of the columns of `vertices` (d × N); scores ⟨v, g⟩, g the mean of ∇f(point; z_i)
   /// clipped to norm G: the linear minimisation of Frank-Wolfe methods.
   /// \source baselines notes, 2
-  Index choose_vertex(const Matrix& vertices,
-                      ConstVectorRef point,
-                      double gradient_limit,
+  Index choose_vertex(const Matrix& vertices, ConstVectorRef point, double gradient_limit,
                       double epsilon);
   /// The same over the vertices of the ℓ₁-ball: 2j is +radius e_j, 2j + 1 is −radius e_j.
-  Index choose_l1_vertex(double radius,
-                         ConstVectorRef point,
-                         double gradient_limit,
+  Index choose_l1_vertex(double radius, ConstVectorRef point, double gradient_limit,
                          double epsilon);
 
  private:

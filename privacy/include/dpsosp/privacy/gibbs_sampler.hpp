@@ -30,8 +30,8 @@ struct GibbsSpec {
 /// βGD. Infinite where μ = 0.
 /// \param range  GD
 /// \source ganesh-2023, Theorem D.1; ganesh-2023 notes, 3.2
-double alternating_rounds(
-    double inverse_temperature, double regularizer, double range, double step, double error);
+double alternating_rounds(double inverse_temperature, double regularizer, double range, double step,
+                          double error);
 
 /// One draw from π(x) ∝ exp(−βF(x) − (βμ/2)‖x‖²) on K, F the mean over the batch of losses clamped
 /// to f(c; z) ± GD/2.

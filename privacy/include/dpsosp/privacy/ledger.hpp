@@ -67,8 +67,7 @@ class Ledger {
   };
   /// The distinct multisets of events that some record was charged with.
   std::vector<History> record_histories() const;
-  static Guarantee epsilon_of_history(const History& history,
-                                      double delta,
+  static Guarantee epsilon_of_history(const History& history, double delta,
                                       const AccountOptions& options);
 
   std::vector<LedgerEntry> entries_;

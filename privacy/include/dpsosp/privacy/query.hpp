@@ -67,14 +67,14 @@ struct GaussianPlan {
 /// \param policy   of the batch; with BatchUse::several_queries secret coins do not amplify
 /// \param records  n, that sampling rates refer to
 /// \throws InputError if the limit is out of range, or the noise is negative or not finite
-GaussianPlan plan_gaussian(
-    const BatchPolicy& policy, BatchUse use, Index records, double limit, const Noise& noise);
+GaussianPlan plan_gaussian(const BatchPolicy& policy, BatchUse use, Index records, double limit,
+                           const Noise& noise);
 
 /// The same for a Hessian of rank `rank` ≥ 1: sensitivity 2M√r/divisor in Frobenius norm, standard
 /// deviation of the entries off the diagonal, and no amplification by secret coins.
 /// \source privacy-accounting notes, 3
-GaussianPlan plan_goe(
-    const BatchPolicy& policy, Index records, double limit, Index rank, const Noise& noise);
+GaussianPlan plan_goe(const BatchPolicy& policy, Index records, double limit, Index rank,
+                      const Noise& noise);
 
 /// The event of the same query with its coins made public: sampled Gaussian queries cost what they
 /// cost a record that is in the batch. Always a valid, larger charge under replace-one.

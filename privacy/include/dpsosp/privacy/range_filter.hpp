@@ -18,9 +18,7 @@ class RangeFilter {
  public:
   /// \param pure_capacity  of the account of pure mechanisms, ε
   /// \param delta_extra    of the account of inexact releases, a probability
-  RangeFilter(RecordRange range,
-              double capacity,
-              double pure_capacity = 0.0,
+  RangeFilter(RecordRange range, double capacity, double pure_capacity = 0.0,
               double delta_extra = 0.0);
 
   struct Charge {

@@ -21,12 +21,8 @@ class ReleaseCurator final : public Curator {
   /// \param key    of the algorithm's public randomness; no noise comes from it
   /// \param words  of the noise: SystemEntropy; anything else is for tests
   /// \throws InputError for another calibrator
-  ReleaseCurator(const PublicFacts& facts,
-                 const AnyRecords& records,
-                 const FilterRule& rule,
-                 StreamKey key,
-                 std::unique_ptr<WordSource> words,
-                 ClipLog* clip_log = nullptr);
+  ReleaseCurator(const PublicFacts& facts, const AnyRecords& records, const FilterRule& rule,
+                 StreamKey key, std::unique_ptr<WordSource> words, ClipLog* clip_log = nullptr);
 };
 
 }  // namespace dpsosp

@@ -13,11 +13,8 @@ class SimulatedSums;
 class SimulatedCurator final : public Curator {
  public:
   /// As of Curator, with the sums in place of records.
-  SimulatedCurator(const PublicFacts& facts,
-                   const SimulatedSums& sums,
-                   const FilterRule& rule,
-                   StreamKey key,
-                   ClipLog* clip_log = nullptr);
+  SimulatedCurator(const PublicFacts& facts, const SimulatedSums& sums, const FilterRule& rule,
+                   StreamKey key, ClipLog* clip_log = nullptr);
 };
 
 }  // namespace dpsosp

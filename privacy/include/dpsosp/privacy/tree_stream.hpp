@@ -38,16 +38,11 @@ class TreeStream {
   void restart();
   /// Leaf t += mean of clipped gradients; out = noisy prefix sum. query.noise is not used.
   /// \throws BudgetExhausted (nothing pushed, out untouched), InputError beyond max_leaves
-  void push_gradient(const Point& point,
-                     const Batch& batch,
-                     const GradientQuery& query,
+  void push_gradient(const Point& point, const Batch& batch, const GradientQuery& query,
                      VectorRef out);
   /// Leaf t += mean of clipped gradient differences.
-  void push_difference(const Point& point,
-                       const Point& previous,
-                       const Batch& batch,
-                       const GradientQuery& query,
-                       VectorRef out);
+  void push_difference(const Point& point, const Point& previous, const Batch& batch,
+                       const GradientQuery& query, VectorRef out);
 
   std::int64_t leaves() const;
 

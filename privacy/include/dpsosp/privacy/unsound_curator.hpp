@@ -26,16 +26,10 @@ class UnsoundCurator final : public Curator {
  public:
   using Departures = dpsosp::Departures;
 
-  UnsoundCurator(const PublicFacts& facts,
-                 const AnyRecords& records,
-                 StreamKey key,
-                 const Departures& departures,
-                 ClipLog* clip_log = nullptr);
-  UnsoundCurator(const PublicFacts& facts,
-                 const SimulatedSums& sums,
-                 StreamKey key,
-                 const Departures& departures,
-                 ClipLog* clip_log = nullptr);
+  UnsoundCurator(const PublicFacts& facts, const AnyRecords& records, StreamKey key,
+                 const Departures& departures, ClipLog* clip_log = nullptr);
+  UnsoundCurator(const PublicFacts& facts, const SimulatedSums& sums, StreamKey key,
+                 const Departures& departures, ClipLog* clip_log = nullptr);
 };
 
 }  // namespace dpsosp

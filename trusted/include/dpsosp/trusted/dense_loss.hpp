@@ -78,16 +78,10 @@ struct DenseQuery {
 ///     duals of the records' own has it;
 ///   - `length`, a DenseLength.
 template <class L>
-concept DenseLoss = requires(const typename L::Facts& facts,
-                             const typename L::Gradients& query,
-                             const DenseRecord& record,
-                             double* scratch,
-                             VectorRef v) {
-  requires std::constructible_from<typename L::Gradients,
-                                   const typename L::Facts&,
-                                   const Point&,
-                                   const Point*,
-                                   Block>;
+concept DenseLoss = requires(const typename L::Facts& facts, const typename L::Gradients& query,
+                             const DenseRecord& record, double* scratch, VectorRef v) {
+  requires std::constructible_from<typename L::Gradients, const typename L::Facts&, const Point&,
+                                   const Point*, Block>;
   { L::problem } -> std::convertible_to<std::string_view>;
   requires std::same_as<decltype(L::dual), const DenseDual>;
   { L::dimension(facts) } -> std::same_as<Index>;

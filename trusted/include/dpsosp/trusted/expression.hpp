@@ -32,8 +32,7 @@ class Expression {
   friend Expression log1p(const Expression& a);
   friend Expression max(const Expression& a, const Expression& b);
   /// `yes` where sign ≥ 0, else `no`.
-  friend Expression where_not_negative(const Expression& sign,
-                                       const Expression& yes,
+  friend Expression where_not_negative(const Expression& sign, const Expression& yes,
                                        const Expression& no);
 
   /// out_i = the value at scores_i and labels_i; the three have the same size. In the last bits the
@@ -75,9 +74,7 @@ class Expression {
   /// Appends the steps of another expression, equal ones once. \return the number of its value
   int append(const Expression& other);
   template <int fixed>
-  const double* run(double* registers,
-                    const double* scores,
-                    const double* labels,
+  const double* run(double* registers, const double* scores, const double* labels,
                     Index size) const;
 
   std::vector<Step> steps_;  // the last one is the value

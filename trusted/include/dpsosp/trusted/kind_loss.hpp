@@ -42,8 +42,7 @@ class KindLoss {
   /// Losses less those at the centre; m = 1.
   virtual KindShares losses(const Point& point, const Point& centre) const = 0;
   /// Products of Hessians with v, less those at `previous` unless it is null, with bounds; m = d.
-  virtual KindShares products(const Point& point,
-                              const Point* previous,
+  virtual KindShares products(const Point& point, const Point* previous,
                               ConstVectorRef v) const = 0;
 };
 

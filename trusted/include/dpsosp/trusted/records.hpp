@@ -63,8 +63,7 @@ struct Summand {
   static Summand gradient(const Point& point, Block block, const Point* previous = nullptr);
   static Summand loss(const Point& point, const Point& centre);
   static Summand coordinate_loss(Index j, ConstVectorRef values, double centre);
-  static Summand hessian_product(const Point& point,
-                                 ConstVectorRef v,
+  static Summand hessian_product(const Point& point, ConstVectorRef v,
                                  const Point* previous = nullptr);
 
   /// Numbers of a contribution.
@@ -96,9 +95,7 @@ class RecordSums {
   virtual Index size() const = 0;
   /// out += Σ clip(summand of record i) over the batch; what is clipped, and how, the sums below
   /// say. \throws InputError if the problem does not answer it (see Point)
-  virtual ClipReport add(const Summand& summand,
-                         const BatchView& batch,
-                         double limit,
+  virtual ClipReport add(const Summand& summand, const BatchView& batch, double limit,
                          VectorRef out) const = 0;
   /// How many contributions of the batch are longer than the limit. For the evaluation log alone.
   virtual Index longer(const Summand& summand, const BatchView& batch, double limit) const;
@@ -114,61 +111,43 @@ class RecordSums {
   virtual bool adds_hessians() const { return false; }
   /// out += Σ min(1, limit/‖∇²f(point; z_i)‖) ∇²f(point; z_i) in d² entries, so that one record
   /// moves it by at most 2·limit in Frobenius norm. \throws InputError unless adds_hessians()
-  virtual ClipReport add_hessians(const Point& point,
-                                  const BatchView& batch,
-                                  double limit,
+  virtual ClipReport add_hessians(const Point& point, const BatchView& batch, double limit,
                                   VectorRef out) const;
 
   /// out += Σ clip(∇f(point; z_i)) in the block; out has d, d₂ or d + d₂ entries (x before y).
-  ClipReport add_gradients(
-      const Point& point, Block block, const BatchView& batch, double limit, VectorRef out) const {
+  ClipReport add_gradients(const Point& point, Block block, const BatchView& batch, double limit,
+                           VectorRef out) const {
     return add(Summand::gradient(point, block), batch, limit, out);
   }
   /// out += Σ clip(∇f(point; z_i) − ∇f(previous; z_i)) in the block.
-  ClipReport add_gradient_differences(const Point& point,
-                                      const Point& previous,
-                                      Block block,
-                                      const BatchView& batch,
-                                      double limit,
-                                      VectorRef out) const {
+  ClipReport add_gradient_differences(const Point& point, const Point& previous, Block block,
+                                      const BatchView& batch, double limit, VectorRef out) const {
     return add(Summand::gradient(point, block, &previous), batch, limit, out);
   }
   /// out += Σ clamp(f(point; z_i) − f(centre; z_i), ±limit): scores of exponential mechanisms. The
   /// report's norms are absolute values. Minimisation problems alone.
-  ClipReport add_loss_differences(const Point& point,
-                                  const Point& centre,
-                                  const BatchView& batch,
-                                  double limit,
-                                  double& out) const {
+  ClipReport add_loss_differences(const Point& point, const Point& centre, const BatchView& batch,
+                                  double limit, double& out) const {
     return add(Summand::loss(point, centre), batch, limit, Eigen::Map<Vector>(&out, 1));
   }
   /// out_k += Σ clamp(f_j(values_k; z_i) − f_j(centre; z_i), ±limit·|values_k − centre|): scores of
   /// an exponential mechanism a coordinate at a time. The report's norms are absolute values over
   /// |values_k − centre|.
-  ClipReport add_coordinate_loss_differences(Index coordinate,
-                                             ConstVectorRef values,
-                                             double centre,
-                                             const BatchView& batch,
-                                             double limit,
+  ClipReport add_coordinate_loss_differences(Index coordinate, ConstVectorRef values, double centre,
+                                             const BatchView& batch, double limit,
                                              VectorRef out) const {
     return add(Summand::coordinate_loss(coordinate, values, centre), batch, limit, out);
   }
   /// out += Σ min(1, limit/u_i) ∇²f(point; z_i) v with u_i ≥ ‖∇²f(point; z_i)‖ in operator norm, so
   /// that one record moves the sum by at most 2·limit·‖v‖ whatever v is. The report's norms are
   /// u_i.
-  ClipReport add_hessian_products(const Point& point,
-                                  ConstVectorRef v,
-                                  const BatchView& batch,
-                                  double limit,
-                                  VectorRef out) const {
+  ClipReport add_hessian_products(const Point& point, ConstVectorRef v, const BatchView& batch,
+                                  double limit, VectorRef out) const {
     return add(Summand::hessian_product(point, v), batch, limit, out);
   }
   /// The same for ∇²f(point; z_i) − ∇²f(previous; z_i).
-  ClipReport add_hessian_difference_products(const Point& point,
-                                             const Point& previous,
-                                             ConstVectorRef v,
-                                             const BatchView& batch,
-                                             double limit,
+  ClipReport add_hessian_difference_products(const Point& point, const Point& previous,
+                                             ConstVectorRef v, const BatchView& batch, double limit,
                                              VectorRef out) const {
     return add(Summand::hessian_product(point, v, &previous), batch, limit, out);
   }

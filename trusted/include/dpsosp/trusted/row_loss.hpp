@@ -24,9 +24,7 @@ class CommonLoss {
   /// Whether the bound below is finite.
   virtual bool has_hessian_bound() const { return true; }
   /// out = ∇²g(point) v, less the same at `previous` unless it is null.
-  virtual void hessian_product(const Point& point,
-                               const Point* previous,
-                               ConstVectorRef v,
+  virtual void hessian_product(const Point& point, const Point* previous, ConstVectorRef v,
                                VectorRef out) const = 0;
   /// Of the norm of that matrix. Hessian products are weighed by it and no sensitivity rests on it.
   virtual double hessian_bound(const Point& point, const Point* previous) const = 0;

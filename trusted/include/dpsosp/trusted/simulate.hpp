@@ -25,8 +25,7 @@ class Multiplicity {
 };
 
 /// Sums over records that are columns of a table, of the losses that admit() takes.
-std::unique_ptr<const SimulatedSums> simulate(RowLoss loss,
-                                              RecordTable columns,
+std::unique_ptr<const SimulatedSums> simulate(RowLoss loss, RecordTable columns,
                                               std::shared_ptr<const Multiplicity> multiplicity);
 std::unique_ptr<const SimulatedSums> simulate(std::unique_ptr<const KindLoss> loss,
                                               RecordTable columns,
@@ -34,8 +33,7 @@ std::unique_ptr<const SimulatedSums> simulate(std::unique_ptr<const KindLoss> lo
 std::unique_ptr<const SimulatedSums> simulate(std::unique_ptr<const ClippedSums> of_columns,
                                               std::shared_ptr<const Multiplicity> multiplicity);
 template <class Loss>
-std::unique_ptr<const SimulatedSums> simulate(typename Loss::Facts facts,
-                                              RecordTable columns,
+std::unique_ptr<const SimulatedSums> simulate(typename Loss::Facts facts, RecordTable columns,
                                               std::shared_ptr<const Multiplicity> multiplicity) {
   return simulate(std::make_unique<const DenseSums<Loss>>(std::move(facts), std::move(columns)),
                   std::move(multiplicity));

@@ -92,9 +92,7 @@ class MinibatchSgd : public Algorithm {
  public:
   Fields fields() override;
   void set_variant(Variant variant) override;
-  Scheduled schedule(Schedule kind,
-                     const PublicFacts& facts,
-                     const PrivacyBudget& budget,
+  Scheduled schedule(Schedule kind, const PublicFacts& facts, const PrivacyBudget& budget,
                      Calibrator calibrator) override;
   std::vector<PlannedQuery> plan(const PublicFacts& facts) const override;
   double planned_share(const FilterRule& rule) const override;

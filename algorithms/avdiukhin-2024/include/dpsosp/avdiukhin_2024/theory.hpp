@@ -29,14 +29,14 @@ double naive_kappa(double records, const PrivacyBudget& budget, double c2 = 1.0)
 
 /// ε of `steps` queries with this noise under replace-one: the smaller of the bounds with and
 /// without amplification. \param ratio  Δ over 2C/B
-double implied_epsilon(
-    const BatchPolicy& policy, Index records, Index steps, double ratio, double delta);
+double implied_epsilon(const BatchPolicy& policy, Index records, Index steps, double ratio,
+                       double delta);
 
 /// C of Lemma 3.2 as printed (its units do not agree; docs/errata.md, A5). \param delta  of the
 /// lemma; \param constant  c, unspecified; \param length  ℓ in η ≤ ℓ/(σ√T), which the paper lacks
 /// \source avdiukhin-2024, Lemma 3.2
-double lemma_3_2_bound(
-    const Numbers& n, double steps, double delta, double constant = 1.0, double length = 1.0);
+double lemma_3_2_bound(const Numbers& n, double steps, double delta, double constant = 1.0,
+                       double length = 1.0);
 
 /// A run without clipping whose gradients are to be bounded.
 struct UnclippedRun {
@@ -86,13 +86,8 @@ struct Theorem34 {
 };
 /// \param total_noise  σ̃² = σ²/B + dΔ²; \param noise  Δ; \param delta  failure probability;
 /// \param rho  Hessian-Lipschitz constant
-Theorem34 theorem_3_4(const Numbers& n,
-                      double rho,
-                      double alpha,
-                      double total_noise,
-                      double noise,
-                      double delta,
-                      TheoremConstants constants);
+Theorem34 theorem_3_4(const Numbers& n, double rho, double alpha, double total_noise, double noise,
+                      double delta, TheoremConstants constants);
 
 /// Horizon and noise of Theorem 3.5, each a function of the other: Δ = κ C √T, and T depends on Δ.
 /// \source avdiukhin-2024, Theorem 3.5; avdiukhin-2024 notes, 3.5
@@ -130,12 +125,8 @@ struct CircleTarget {
   double noise;
   double steps;
 };
-std::optional<CircleTarget> circle_for(const Numbers& n,
-                                       double alpha,
-                                       double batch,
-                                       double kappa_bound,
-                                       double c_step,
-                                       double k_steps = 64.0);
+std::optional<CircleTarget> circle_for(const Numbers& n, double alpha, double batch,
+                                       double kappa_bound, double c_step, double k_steps = 64.0);
 
 /// η = min(1/L, √(2 f_max/(T L σ̃²))) and α² = 2 f_max/(ηT) + η L σ̃², which bounds the mean of
 /// ‖∇f(x_t)‖² over the iterates. \source avdiukhin-2024 notes, 3.5
@@ -161,9 +152,7 @@ double selection_width(double sensitivity, double candidates, double failure, do
 /// The least number of records with w ≤ 1/2.
 double selection_records(double gradient_ratio,  ///< G/α
                          double hessian_ratio,   ///< M/√(ρα)
-                         double candidates,
-                         double failure,
-                         double epsilon);
+                         double candidates, double failure, double epsilon);
 
 /// α_t of Lemma B.8: η Δ α_t is the standard deviation of ⟨v₁, x_t⟩ from a saddle of curvature −γ.
 /// \source avdiukhin-2024, Lemma B.8; avdiukhin-2024 notes, 6

@@ -37,9 +37,7 @@ class Abadi2016 : public DescentMethod {
 
   const AlgorithmCard& card() const override { return card_; }
   Fields fields() override;
-  Scheduled schedule(Schedule kind,
-                     const PublicFacts& facts,
-                     const PrivacyBudget& budget,
+  Scheduled schedule(Schedule kind, const PublicFacts& facts, const PrivacyBudget& budget,
                      Calibrator calibrator) override;
   Outcome run(Curator& curator, Stream stream, Observer& observer) const override;
 

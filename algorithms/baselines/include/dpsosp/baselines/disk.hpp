@@ -24,9 +24,7 @@ class Disk final : public DescentMethod {
 
   const AlgorithmCard& card() const override;
   Fields fields() override;
-  Scheduled schedule(Schedule kind,
-                     const PublicFacts& facts,
-                     const PrivacyBudget& budget,
+  Scheduled schedule(Schedule kind, const PublicFacts& facts, const PrivacyBudget& budget,
                      Calibrator calibrator) override;
   void check_settings(const PublicFacts& facts) const override;
   Outcome run(Curator& curator, Stream stream, Observer& observer) const override;

@@ -17,9 +17,7 @@ class DpGd final : public DescentMethod {
  public:
   const AlgorithmCard& card() const override;
   Fields fields() override;
-  Scheduled schedule(Schedule kind,
-                     const PublicFacts& facts,
-                     const PrivacyBudget& budget,
+  Scheduled schedule(Schedule kind, const PublicFacts& facts, const PrivacyBudget& budget,
                      Calibrator calibrator) override;
   Outcome run(Curator& curator, Stream stream, Observer& observer) const override;
 
@@ -36,9 +34,7 @@ class RrPsgd final : public DescentMethod {
  public:
   const AlgorithmCard& card() const override;
   Fields fields() override;
-  Scheduled schedule(Schedule kind,
-                     const PublicFacts& facts,
-                     const PrivacyBudget& budget,
+  Scheduled schedule(Schedule kind, const PublicFacts& facts, const PrivacyBudget& budget,
                      Calibrator calibrator) override;
   Outcome run(Curator& curator, Stream stream, Observer& observer) const override;
 

@@ -51,8 +51,8 @@ struct DpGdSospHorizon {
   double escape;      ///< Γ: steps of an escape
   double steps;       ///< T, before it is rounded up
 };
-DpGdSospHorizon dp_gd_sosp_horizon(
-    const DpGdSospParameters& p, double d, double M, double rho, double B, double alpha);
+DpGdSospHorizon dp_gd_sosp_horizon(const DpGdSospParameters& p, double d, double M, double rho,
+                                   double B, double alpha);
 
 /// DP-GD to a second-order stationary point: noisy gradient descent, whose privacy noise is the
 /// perturbation, then a private selection among stored iterates.
@@ -62,9 +62,7 @@ class DpGdSosp final : public Algorithm {
   const AlgorithmCard& card() const override;
   Fields fields() override;
   void set_variant(Variant variant) override;
-  Scheduled schedule(Schedule kind,
-                     const PublicFacts& facts,
-                     const PrivacyBudget& budget,
+  Scheduled schedule(Schedule kind, const PublicFacts& facts, const PrivacyBudget& budget,
                      Calibrator calibrator) override;
   std::vector<PlannedQuery> plan(const PublicFacts& facts) const override;
   double planned_share(const FilterRule& rule) const override;

@@ -17,9 +17,7 @@ class DpProxGd final : public DescentMethod {
  public:
   const AlgorithmCard& card() const override;
   Fields fields() override;
-  Scheduled schedule(Schedule kind,
-                     const PublicFacts& facts,
-                     const PrivacyBudget& budget,
+  Scheduled schedule(Schedule kind, const PublicFacts& facts, const PrivacyBudget& budget,
                      Calibrator calibrator) override;
   Outcome run(Curator& curator, Stream stream, Observer& observer) const override;
 
@@ -30,7 +28,7 @@ class DpProxGd final : public DescentMethod {
 };
 
 /// out = (x − prox_{ηr}(x − ηg))/η: the prox-gradient of F + r where g = ∇F(x).
-void prox_gradient(
-    const Regulariser& r, double step_size, const Vector& x, const Vector& g, Vector& out);
+void prox_gradient(const Regulariser& r, double step_size, const Vector& x, const Vector& g,
+                   Vector& out);
 
 }  // namespace dpsosp::baselines

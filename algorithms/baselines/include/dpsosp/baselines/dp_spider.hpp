@@ -45,9 +45,7 @@ class DpSpider final : public Algorithm {
   const AlgorithmCard& card() const override;
   Fields fields() override;
   void set_variant(Variant variant) override;
-  Scheduled schedule(Schedule kind,
-                     const PublicFacts& facts,
-                     const PrivacyBudget& budget,
+  Scheduled schedule(Schedule kind, const PublicFacts& facts, const PrivacyBudget& budget,
                      Calibrator calibrator) override;
   std::vector<PlannedQuery> plan(const PublicFacts& facts) const override;
   void set_common_noise(double sensitivity_ratio) override;
@@ -72,8 +70,8 @@ struct DpSpiderPractical {
   double anchor_error;         ///< τ₁ = ν L sqrt(2A)
   double bound;  ///< sqrt(4βΔ/T + τ₁²) ≥ sqrt(E‖∇F‖²) where q was not clamped
 };
-DpSpiderPractical dp_spider_practical(
-    double n, double d, double L, double beta, double gap, double zcdp);
+DpSpiderPractical dp_spider_practical(double n, double d, double L, double beta, double gap,
+                                      double zcdp);
 
 /// The same with the constants `arora`. \source baselines notes, 8.1
 DpSpiderPractical dp_spider_arora(double n, double d, double G, double M, double gap, double zcdp);
@@ -86,7 +84,7 @@ struct DpSpiderPaper {
   double printed_period;  ///< L² q (docs/errata.md, W20)
   double rate;            ///< (sqrt(ΔLβ) a)^{2/3} + L a
 };
-DpSpiderPaper dp_spider_paper(
-    double n, double d, double L, double beta, double gap, const PrivacyBudget& budget);
+DpSpiderPaper dp_spider_paper(double n, double d, double L, double beta, double gap,
+                              const PrivacyBudget& budget);
 
 }  // namespace dpsosp::baselines

@@ -46,9 +46,7 @@ class DpSrm final : public Algorithm {
   const AlgorithmCard& card() const override;
   Fields fields() override;
   void set_variant(Variant variant) override;
-  Scheduled schedule(Schedule kind,
-                     const PublicFacts& facts,
-                     const PrivacyBudget& budget,
+  Scheduled schedule(Schedule kind, const PublicFacts& facts, const PrivacyBudget& budget,
                      Calibrator calibrator) override;
   std::vector<PlannedQuery> plan(const PublicFacts& facts) const override;
   void set_common_noise(double sensitivity_ratio) override;

@@ -23,9 +23,7 @@ class DpStorm final : public DescentMethod {
 
   const AlgorithmCard& card() const override;
   Fields fields() override;
-  Scheduled schedule(Schedule kind,
-                     const PublicFacts& facts,
-                     const PrivacyBudget& budget,
+  Scheduled schedule(Schedule kind, const PublicFacts& facts, const PrivacyBudget& budget,
                      Calibrator calibrator) override;
   Outcome run(Curator& curator, Stream stream, Observer& observer) const override;
 

@@ -32,9 +32,7 @@ class MomentumAggregation final : public Algorithm {
   const AlgorithmCard& card() const override;
   Fields fields() override;
   void set_variant(Variant variant) override;
-  Scheduled schedule(Schedule kind,
-                     const PublicFacts& facts,
-                     const PrivacyBudget& budget,
+  Scheduled schedule(Schedule kind, const PublicFacts& facts, const PrivacyBudget& budget,
                      Calibrator calibrator) override;
   std::vector<PlannedQuery> plan(const PublicFacts& facts) const override;
   void set_common_noise(double sensitivity_ratio) override;
@@ -51,7 +49,7 @@ struct LevelNoise {
   double total;                     ///< Q = Σ_l q_l √N_l, with N_l times of level l in 1..T
 };
 /// \param divisor  b, the (expected) batch
-LevelNoise level_noise(
-    double G, double M, double step_size, Index steps, double divisor, double difference_budget);
+LevelNoise level_noise(double G, double M, double step_size, Index steps, double divisor,
+                       double difference_budget);
 
 }  // namespace dpsosp::baselines

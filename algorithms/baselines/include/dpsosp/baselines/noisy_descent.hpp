@@ -36,11 +36,8 @@ using StationarityMeasure = std::function<void(const Vector& x, const Vector& g,
 /// The loop of every noisy gradient descent: T noisy clipped mean gradients, a step after each.
 /// \param measure  without it, the gradient itself
 /// `step` is step 3 of the method. \source baselines notes, 1, 2, 3.2, 4 and 11
-Outcome noisy_descent(Curator& curator,
-                      Stream& stream,
-                      Observer& observer,
-                      const DescentParameters& p,
-                      const DescentStep& step,
+Outcome noisy_descent(Curator& curator, Stream& stream, Observer& observer,
+                      const DescentParameters& p, const DescentStep& step,
                       const StationarityMeasure& measure = {});
 
 /// An algorithm that is a noisy gradient descent with its own step.
@@ -59,8 +56,7 @@ class DescentMethod : public Algorithm {
   /// zCDP that a schedule may plan with; under Calibrator::rdp that of the CKS conversion.
   static double planned_zcdp(const PrivacyBudget& budget, Calibrator calibrator);
   /// Sets the noise of the T gradients and returns the filter that grants exactly them.
-  FilterRule calibrate(const PublicFacts& facts,
-                       const PrivacyBudget& budget,
+  FilterRule calibrate(const PublicFacts& facts, const PrivacyBudget& budget,
                        Calibrator calibrator);
   /// Full batches at G with the step 1/M.
   void full_batch(const ProblemNumbers& p, Index steps);

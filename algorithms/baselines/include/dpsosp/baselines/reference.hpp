@@ -12,9 +12,7 @@ class ReferenceSgd final : public Algorithm {
   const AlgorithmCard& card() const override;
   Fields fields() override;
   void set_variant(Variant variant) override;
-  Scheduled schedule(Schedule kind,
-                     const PublicFacts& facts,
-                     const PrivacyBudget& budget,
+  Scheduled schedule(Schedule kind, const PublicFacts& facts, const PrivacyBudget& budget,
                      Calibrator calibrator) override;
   void check_settings(const PublicFacts& facts) const override;
   Outcome run(Curator& curator, Stream stream, Observer& observer) const override;
@@ -39,9 +37,7 @@ class ReferenceSpider final : public Algorithm {
   const AlgorithmCard& card() const override;
   Fields fields() override;
   void set_variant(Variant variant) override;
-  Scheduled schedule(Schedule kind,
-                     const PublicFacts& facts,
-                     const PrivacyBudget& budget,
+  Scheduled schedule(Schedule kind, const PublicFacts& facts, const PrivacyBudget& budget,
                      Calibrator calibrator) override;
   void check_settings(const PublicFacts& facts) const override;
   Outcome run(Curator& curator, Stream stream, Observer& observer) const override;
@@ -68,9 +64,7 @@ class PerturbedGd final : public Algorithm {
   const AlgorithmCard& card() const override;
   Fields fields() override;
   void set_variant(Variant variant) override;
-  Scheduled schedule(Schedule kind,
-                     const PublicFacts& facts,
-                     const PrivacyBudget& budget,
+  Scheduled schedule(Schedule kind, const PublicFacts& facts, const PrivacyBudget& budget,
                      Calibrator calibrator) override;
   void check_settings(const PublicFacts& facts) const override;
   Outcome run(Curator& curator, Stream stream, Observer& observer) const override;

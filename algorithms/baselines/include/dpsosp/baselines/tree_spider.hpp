@@ -41,9 +41,7 @@ class TreeSpider final : public Algorithm {
   const AlgorithmCard& card() const override;
   Fields fields() override;
   void set_variant(Variant variant) override;
-  Scheduled schedule(Schedule kind,
-                     const PublicFacts& facts,
-                     const PrivacyBudget& budget,
+  Scheduled schedule(Schedule kind, const PublicFacts& facts, const PrivacyBudget& budget,
                      Calibrator calibrator) override;
   std::vector<PlannedQuery> plan(const PublicFacts& facts) const override;
   void set_common_noise(double sensitivity_ratio) override;
@@ -70,7 +68,7 @@ TreeNumbers tree_paper(const ProblemNumbers& p, double epsilon);
 /// \source baselines notes, 8.2; lowy-2024 notes, 3.6
 TreeNumbers tree_practical(const ProblemNumbers& p, double zcdp);
 /// C̃ = 256 ln(1.25/δ) ln(2T 2^{D+1}/p) + 8MB sqrt(2D)(D/2 + 1)/(2G²), p the failure probability.
-double tree_threshold_factor(
-    const ProblemNumbers& q, Index depth, double rounds, double delta, double failure);
+double tree_threshold_factor(const ProblemNumbers& q, Index depth, double rounds, double delta,
+                             double failure);
 
 }  // namespace dpsosp::baselines

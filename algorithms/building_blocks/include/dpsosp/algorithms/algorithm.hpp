@@ -30,13 +30,12 @@ enum class Status {
 
 constexpr auto words_of(Status) {
   using enum Status;
-  return word_list<Status>("status",
-                           {{steps_done, "steps_done"},
-                            {certified, "certified"},
-                            {budget, "budget"},
-                            {data, "data"},
-                            {cap, "cap"},
-                            {not_finite, "not_finite"}});
+  return word_list<Status>("status", {{steps_done, "steps_done"},
+                                      {certified, "certified"},
+                                      {budget, "budget"},
+                                      {data, "data"},
+                                      {cap, "cap"},
+                                      {not_finite, "not_finite"}});
 }
 inline std::string_view to_string(Status status) { return word_of(status); }
 
@@ -82,13 +81,12 @@ enum class Utility { proved, repaired, disputed, heuristic, outside_theory, vacu
 
 constexpr auto words_of(Utility) {
   using enum Utility;
-  return word_list<Utility>("utility label",
-                            {{proved, "proved"},
-                             {repaired, "repaired"},
-                             {disputed, "disputed"},
-                             {heuristic, "heuristic"},
-                             {outside_theory, "outside-theory"},
-                             {vacuous, "vacuous"}});
+  return word_list<Utility>("utility label", {{proved, "proved"},
+                                              {repaired, "repaired"},
+                                              {disputed, "disputed"},
+                                              {heuristic, "heuristic"},
+                                              {outside_theory, "outside-theory"},
+                                              {vacuous, "vacuous"}});
 }
 inline std::string_view to_string(Utility utility) { return word_of(utility); }
 
@@ -195,9 +193,7 @@ class Algorithm {
   /// What a plan may go by that is made without a schedule. Programs alone look at it.
   virtual void set_budget(const PrivacyBudget& budget, Calibrator calibrator);
   /// The numbers, from public facts alone. \throws InputError if facts are missing
-  virtual Scheduled schedule(Schedule kind,
-                             const PublicFacts& facts,
-                             const PrivacyBudget& budget,
+  virtual Scheduled schedule(Schedule kind, const PublicFacts& facts, const PrivacyBudget& budget,
                              Calibrator calibrator) = 0;
   /// The most Gaussian queries that a run with these parameters makes; none for an algorithm whose
   /// noise only its schedule can set.

@@ -23,11 +23,10 @@ enum class EscapeKind {
 
 constexpr auto words_of(EscapeKind) {
   using enum EscapeKind;
-  return word_list<EscapeKind>("escape kind",
-                               {{hessian_power, "hessian_power"},
-                                {isotropic_fresh, "isotropic_fresh"},
-                                {isotropic_reuse, "isotropic_reuse"},
-                                {none, "none"}});
+  return word_list<EscapeKind>("escape kind", {{hessian_power, "hessian_power"},
+                                               {isotropic_fresh, "isotropic_fresh"},
+                                               {isotropic_reuse, "isotropic_reuse"},
+                                               {none, "none"}});
 }
 
 /// What happens between an escape that left its ball and the next one.

@@ -35,9 +35,7 @@ struct JlParameters {
 double jl_rank_dimension(double rank, double n, double delta, double rank_factor);
 
 /// argmin_j g(j) + slack/sqrt(j) over integers low ≤ j ≤ high; the sum must fall and then rise.
-Index jl_free_dimension(const std::function<double(double)>& bound,
-                        double slack,
-                        Index low,
+Index jl_free_dimension(const std::function<double(double)>& bound, double slack, Index low,
                         Index high);
 
 /// Φ ∈ R^{k×d}, entries N(0, 1/k).
@@ -54,9 +52,7 @@ class JlMethod : public Algorithm {
   void set_variant(Variant variant) override;
   /// k by the smaller of the rank branch (where r is known) and the free branch; the base
   /// algorithm's schedule at the projected facts. \throws InputError for other problems
-  Scheduled schedule(Schedule kind,
-                     const PublicFacts& facts,
-                     const PrivacyBudget& budget,
+  Scheduled schedule(Schedule kind, const PublicFacts& facts, const PrivacyBudget& budget,
                      Calibrator calibrator) override;
   std::vector<PlannedQuery> plan(const PublicFacts& facts) const override;
   void set_common_noise(double sensitivity_ratio) override;
@@ -69,8 +65,7 @@ class JlMethod : public Algorithm {
   explicit JlMethod(std::unique_ptr<Algorithm> base) : base_(std::move(base)) {}
   /// The base algorithm's error in dimension j, of which k is the best.
   /// \source lowy-2024 notes, 3.7
-  virtual double base_bound(const PublicFacts& facts,
-                            const PrivacyBudget& budget,
+  virtual double base_bound(const PublicFacts& facts, const PrivacyBudget& budget,
                             double j) const = 0;
   Algorithm& base() { return *base_; }
   const Algorithm& base() const { return *base_; }

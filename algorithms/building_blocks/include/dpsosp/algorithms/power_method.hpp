@@ -26,11 +26,8 @@ struct LeastEigenpair {
 /// The lowest eigenpair of ∇²F(x), from a uniform direction drawn from `stream`.
 /// \param policy  of the batch that each product is of. \throws Refused, InputError
 /// \source avdiukhin-2024, Section 3.4; avdiukhin-2024 notes, 2.2; Oja and Karhunen (1985)
-LeastEigenpair noisy_power_method(Curator& curator,
-                                  const BatchPolicy& policy,
-                                  ConstVectorRef x,
-                                  const PowerMethod& method,
-                                  Stream& stream);
+LeastEigenpair noisy_power_method(Curator& curator, const BatchPolicy& policy, ConstVectorRef x,
+                                  const PowerMethod& method, Stream& stream);
 
 /// Products after which, without noise, the Rayleigh quotient is within `error` of λ_min with
 /// probability 1 − failure, one for the quotient itself included: the relative error of

@@ -44,9 +44,7 @@ void apply_settings(Algorithm& algorithm, const std::map<std::string, std::strin
 
 /// Refuses what contradicts itself: no schedule and its noise; noise that a rule sets and a setting
 /// gives. \param settings  of `algorithm`, which has them \throws InputError
-void check_noise_rule(Algorithm& algorithm,
-                      Schedule schedule,
-                      NoiseRule noise,
+void check_noise_rule(Algorithm& algorithm, Schedule schedule, NoiseRule noise,
                       const std::map<std::string, std::string>& settings);
 
 /// Gives the algorithm its parameters. \throws InputError, also where the schedule needs a constant

@@ -28,8 +28,7 @@ Index count_of(std::string_view owner, std::string_view what, double value);
 Index floor_of(std::string_view owner, std::string_view what, double value);
 
 /// If alpha is no smaller than the trivial bound of its metric, says `vacuous` and why.
-void mark_vacuous(Scheduled& scheduled,
-                  double trivial_bound,
+void mark_vacuous(Scheduled& scheduled, double trivial_bound,
                   std::string_view bound_name = "gradient bound");
 
 /// The smallest α in [low, high] with fits(α), by bisection of ln α to 1e-12; fits must be

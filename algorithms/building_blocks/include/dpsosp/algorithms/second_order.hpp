@@ -9,8 +9,7 @@ namespace dpsosp {
 
 /// Refuses minimax problems, whose records have no Hessian of the value function, and dimensions
 /// beyond `largest_dimension` (dense Hessians). Called from check() and schedule().
-void require_second_order(const AlgorithmCard& card,
-                          const PublicFacts& facts,
+void require_second_order(const AlgorithmCard& card, const PublicFacts& facts,
                           Index largest_dimension = StationarityTest::largest_dimension);
 
 /// How gradients and Hessians of the iterates are asked for.

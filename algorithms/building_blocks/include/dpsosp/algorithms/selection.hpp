@@ -59,19 +59,14 @@ bool selection_fits(const PublicFacts& facts, Calibrator calibrator);
 /// records; none if it accepts none, if it is refused, or if the records answer no Hessians.
 /// \param gradient_limit, hessian_limit  G and M of every record
 /// \source privacy-accounting notes, 11; ganesh-2023 notes, 2.3
-std::optional<Vector> select_stationary(Curator& curator,
-                                        std::span<const Vector> candidates,
+std::optional<Vector> select_stationary(Curator& curator, std::span<const Vector> candidates,
                                         const SelectionParameters& parameters,
-                                        double gradient_limit,
-                                        double hessian_limit);
+                                        double gradient_limit, double hessian_limit);
 
 /// Makes the selected candidate the outcome's point, with status `certified`; otherwise leaves the
 /// outcome as it is. The outcome's own point is asked first.
-void select_output(Outcome& outcome,
-                   Curator& curator,
-                   const Candidates& candidates,
-                   const SelectionParameters& parameters,
-                   double gradient_limit,
+void select_output(Outcome& outcome, Curator& curator, const Candidates& candidates,
+                   const SelectionParameters& parameters, double gradient_limit,
                    double hessian_limit);
 
 /// The most Gaussian queries that select_by_power makes of `candidates` uniform iterates: for each
@@ -84,12 +79,8 @@ Index power_selection_queries(Index candidates, Index products);
 /// no threshold needs noise and points that fail by the gradient cost no products.
 /// ‖g‖² of a noisy gradient g is estimated without bias by subtracting d s².
 /// \source avdiukhin-2024, Section 3.4; avdiukhin-2024 notes, 2.4
-void select_by_power(Outcome& outcome,
-                     Curator& curator,
-                     const Candidates& candidates,
-                     const SelectionParameters& parameters,
-                     const PowerMethod& method,
-                     double gradient_limit,
-                     Stream stream);
+void select_by_power(Outcome& outcome, Curator& curator, const Candidates& candidates,
+                     const SelectionParameters& parameters, const PowerMethod& method,
+                     double gradient_limit, Stream stream);
 
 }  // namespace dpsosp

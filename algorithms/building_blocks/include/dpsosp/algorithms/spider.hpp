@@ -45,10 +45,9 @@ enum class SpiderNoise {
 
 constexpr auto words_of(SpiderNoise) {
   using enum SpiderNoise;
-  return word_list<SpiderNoise>("spider noise",
-                                {{tree, "tree"},
-                                 {gaussian_fixed, "gaussian_fixed"},
-                                 {gaussian_proportional, "gaussian_proportional"}});
+  return word_list<SpiderNoise>("spider noise", {{tree, "tree"},
+                                                 {gaussian_fixed, "gaussian_fixed"},
+                                                 {gaussian_proportional, "gaussian_proportional"}});
 }
 
 /// How many records an increment reads.
@@ -89,10 +88,7 @@ struct SpiderParameters {
 
 /// Runs the driver. The outcome's point is by the output rule; points that a selection may look at
 /// are written to `candidates` if it is given.
-Outcome run_spider(const SpiderParameters& parameters,
-                   Curator& curator,
-                   Stream& stream,
-                   Observer& observer,
-                   Candidates* candidates = nullptr);
+Outcome run_spider(const SpiderParameters& parameters, Curator& curator, Stream& stream,
+                   Observer& observer, Candidates* candidates = nullptr);
 
 }  // namespace dpsosp

@@ -23,8 +23,8 @@ constexpr auto words_of(Sampling) {
 BatchPolicy batch_policy(Sampling sampling, Index size, Index records);
 
 /// Refuses a size that is not in [1, records], if batches have one. \throws InputError
-void require_batch(
-    std::string_view owner, std::string_view name, Sampling sampling, Index size, Index records);
+void require_batch(std::string_view owner, std::string_view name, Sampling sampling, Index size,
+                   Index records);
 
 /// max(1, ⌈rate · move⌉), at most 10¹⁸: the size of an adaptive batch.
 Index adaptive_batch(double rate, double move);
@@ -78,10 +78,7 @@ struct SpiderOracleParameters {
   /// out = O1(point): clipped mean gradient plus noise.
   void refresh(Curator& curator, const Point& point, Block block, VectorRef out) const;
   /// out = O2(point, previous): clipped mean gradient difference plus noise.
-  void increment(Curator& curator,
-                 const Point& point,
-                 const Point& previous,
-                 Block block,
+  void increment(Curator& curator, const Point& point, const Point& previous, Block block,
                  VectorRef out) const;
 };
 

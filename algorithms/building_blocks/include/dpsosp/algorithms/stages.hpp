@@ -14,9 +14,7 @@ namespace dpsosp {
 void add_stage_fields(Fields& fields, std::string_view prefix, Algorithm& stage);
 
 /// Checks a stage; a refusal names its field as `owner` shows it. \throws InputError
-void check_stage(std::string_view owner,
-                 std::string_view prefix,
-                 const Algorithm& stage,
+void check_stage(std::string_view owner, std::string_view prefix, const Algorithm& stage,
                  const PublicFacts& facts);
 
 /// Adds the counts of a stage under the names PREFIX.NAME.
@@ -24,13 +22,8 @@ void add_stage_counts(Outcome& whole, std::string_view prefix, const Outcome& st
 
 /// Runs the last stage on the child `spec`. Its iterates follow those of `whole`, and its output
 /// is that of `whole`; if it is refused, only the status changes.
-void run_last_stage(Outcome& whole,
-                    std::string_view prefix,
-                    const Algorithm& stage,
-                    Curator& curator,
-                    const ChildSpec& spec,
-                    Stream stream,
-                    Observer& observer);
+void run_last_stage(Outcome& whole, std::string_view prefix, const Algorithm& stage,
+                    Curator& curator, const ChildSpec& spec, Stream stream, Observer& observer);
 
 /// Shows a later stage's iterates after those of the stages before it.
 class LaterStage final : public Observer {

@@ -15,9 +15,7 @@ class DiscreteExponential final : public Algorithm {
   void set_variant(Variant variant) override;
   /// Spends all of ε as pure DP: β = εn/(2GD). `paper`: r = Dd/(εn); `practical`: twice that, which
   /// minimises the bound on the excess.
-  Scheduled schedule(Schedule kind,
-                     const PublicFacts& facts,
-                     const PrivacyBudget& budget,
+  Scheduled schedule(Schedule kind, const PublicFacts& facts, const PrivacyBudget& budget,
                      Calibrator calibrator) override;
   void check_settings(const PublicFacts& facts) const override;
   Outcome run(Curator& curator, Stream stream, Observer& observer) const override;

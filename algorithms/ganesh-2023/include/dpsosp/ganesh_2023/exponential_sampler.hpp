@@ -18,12 +18,11 @@ enum class BetaMode {
 
 constexpr auto words_of(BetaMode) {
   using enum BetaMode;
-  return word_list<BetaMode>("beta mode",
-                             {{schedule, "schedule"},
-                              {printed, "printed"},
-                              {lsi_solve, "lsi_solve"},
-                              {pure, "pure"},
-                              {compute, "compute"}});
+  return word_list<BetaMode>("beta mode", {{schedule, "schedule"},
+                                           {printed, "printed"},
+                                           {lsi_solve, "lsi_solve"},
+                                           {pure, "pure"},
+                                           {compute, "compute"}});
 }
 
 /// Symbols of the paper in the comments.
@@ -48,9 +47,7 @@ class ExponentialSampler final : public Algorithm {
   const AlgorithmCard& card() const override;
   Fields fields() override;
   void set_variant(Variant variant) override;
-  Scheduled schedule(Schedule kind,
-                     const PublicFacts& facts,
-                     const PrivacyBudget& budget,
+  Scheduled schedule(Schedule kind, const PublicFacts& facts, const PrivacyBudget& budget,
                      Calibrator calibrator) override;
   void check_settings(const PublicFacts& facts) const override;
   Outcome run(Curator& curator, Stream stream, Observer& observer) const override;
@@ -62,21 +59,16 @@ class ExponentialSampler final : public Algorithm {
 };
 
 /// β of a mode. \param budget  ε and δ; \param largest_exponent  of `compute`
-double inverse_temperature_of(BetaMode mode,
-                              double n,
-                              double d,
-                              double G,
-                              double D,
-                              const PrivacyBudget& budget,
-                              double largest_exponent);
+double inverse_temperature_of(BetaMode mode, double n, double d, double G, double D,
+                              const PrivacyBudget& budget, double largest_exponent);
 /// μ = d/(D²β). \source ganesh-2023, Theorem 5.6
 double printed_regularizer(double inverse_temperature, double d, double D);
 /// C_LSI ≤ e^{βGD}/(βμ). \source ganesh-2023 notes, 3.2
 double sobolev_constant(double inverse_temperature, double regularizer, double G, double D);
 /// ε of Theorem 5.1: (2βG/n)√C_LSI √(1 + 2 ln(1/δ)). Needs losses that are G-Lipschitz.
 /// \source ganesh-2023, Theorem 5.1
-double theorem_5_1_epsilon(
-    double inverse_temperature, double sobolev, double G, double n, double delta);
+double theorem_5_1_epsilon(double inverse_temperature, double sobolev, double G, double n,
+                           double delta);
 /// zCDP of the same: 2C_LSI(βG/n)². \source ganesh-2023 notes, 4
 double sobolev_zcdp(double inverse_temperature, double sobolev, double G, double n);
 
@@ -86,12 +78,8 @@ struct SamplerSteps {
   double step;
   double rounds;
 };
-SamplerSteps sampler_steps(double inverse_temperature,
-                           double regularizer,
-                           double G,
-                           double D,
-                           double error,
-                           double step_constant);
+SamplerSteps sampler_steps(double inverse_temperature, double regularizer, double G, double D,
+                           double error, double step_constant);
 
 /// E F(x) − min_K F ≤ (d + 1 + d ln(βG′D/d))/β + μD²/8, G′ = G + μD/2, on K around 0. Printed
 /// without d + 1, and then 0 at βGD = d (docs/errata.md, G10). Where βG′D < d the logarithm is

@@ -55,9 +55,7 @@ class StochasticSpider final : public Algorithm {
   const AlgorithmCard& card() const override;
   Fields fields() override;
   void set_variant(Variant variant) override;
-  Scheduled schedule(Schedule kind,
-                     const PublicFacts& facts,
-                     const PrivacyBudget& budget,
+  Scheduled schedule(Schedule kind, const PublicFacts& facts, const PrivacyBudget& budget,
                      Calibrator calibrator) override;
   std::vector<PlannedQuery> plan(const PublicFacts& facts) const override;
   double planned_share(const FilterRule& rule) const override;
@@ -88,28 +86,18 @@ Index escape_length(double d, double M, double rho, double alpha, double theta =
 
 /// \param oracle_budget  zCDP for O1 and O2 together, half each
 /// \param fresh  every escape calls O1 as well, and T₁ counts these calls
-PracticalNumbers practical_empirical(const ProblemNumbers& f,
-                                     double oracle_budget,
-                                     bool fresh = false,
-                                     const PracticalKnobs& = {});
+PracticalNumbers practical_empirical(const ProblemNumbers& f, double oracle_budget,
+                                     bool fresh = false, const PracticalKnobs& = {});
 
 /// The population schedule's numbers at a given α and κ.
 /// \param records  n₁ = |D₁|; \param budget  zCDP of each record of D₁
-PracticalNumbers population_at(const ProblemNumbers& f,
-                               double records,
-                               double budget,
-                               double alpha,
-                               double kappa,
-                               bool fresh = false,
-                               const PracticalKnobs& = {});
+PracticalNumbers population_at(const ProblemNumbers& f, double records, double budget, double alpha,
+                               double kappa, bool fresh = false, const PracticalKnobs& = {});
 /// The error of the estimate that these numbers give; infinite where a batch is empty.
 double population_error(const ProblemNumbers& f, const PracticalNumbers& s);
 /// The smallest α whose best κ has error ≤ θα.
-PracticalNumbers practical_population(const ProblemNumbers& f,
-                                      double records,
-                                      double budget,
-                                      bool fresh = false,
-                                      const PracticalKnobs& = {});
+PracticalNumbers practical_population(const ProblemNumbers& f, double records, double budget,
+                                      bool fresh = false, const PracticalKnobs& = {});
 
 /// Numbers of Theorem 4.2 with all constants 1.
 /// \source ganesh-2023, Theorem 4.2; ganesh-2023 notes, 3.1

@@ -80,19 +80,12 @@ struct Numbers {
 /// The practical schedule at a given α and κ.
 /// \param phi              zCDP of every record
 /// \param drift_threshold  κ; c_κ G for V4
-Numbers numbers_at(const ProblemNumbers& f,
-                   double phi,
-                   double alpha,
-                   double drift_threshold,
-                   const Switches& switches = {},
-                   const Knobs& knobs = {});
+Numbers numbers_at(const ProblemNumbers& f, double phi, double alpha, double drift_threshold,
+                   const Switches& switches = {}, const Knobs& knobs = {});
 
 /// The schedule at the smallest α with N(α) ≤ `records`; κ = c_κ G for V4, else the best of a grid.
 /// \throws InputError if there is no such α below 1000 G
-Numbers solve(const ProblemNumbers& f,
-              double phi,
-              double records,
-              const Switches& switches = {},
+Numbers solve(const ProblemNumbers& f, double phi, double records, const Switches& switches = {},
               const Knobs& knobs = {});
 
 /// The noise and the batches of Theorem 3.17 at a given α, constants and logarithms 1; steps,
@@ -118,9 +111,7 @@ struct Theorem317 {
 /// α of Theorem 3.17; the fourth term is the proof's (docs/errata.md, L11).
 double theorem_3_17_alpha(const ProblemNumbers& f, double epsilon);
 /// The other parameters at a given α. \param logarithms  as stated; else all are 1
-Theorem317 theorem_3_17_at(const ProblemNumbers& f,
-                           double epsilon,
-                           double alpha,
+Theorem317 theorem_3_17_at(const ProblemNumbers& f, double epsilon, double alpha,
                            bool logarithms = true);
 /// b_t of Theorem 3.17 over w for a step of length w/M, where b_t is above 1.
 double theorem_3_17_rate(const ProblemNumbers& f, double epsilon, const Theorem317& t);
@@ -145,9 +136,7 @@ class AdaptiveSpider final : public Algorithm {
   const AlgorithmCard& card() const override;
   Fields fields() override;
   void set_variant(Variant variant) override;
-  Scheduled schedule(Schedule kind,
-                     const PublicFacts& facts,
-                     const PrivacyBudget& budget,
+  Scheduled schedule(Schedule kind, const PublicFacts& facts, const PrivacyBudget& budget,
                      Calibrator calibrator) override;
   void check_settings(const PublicFacts& facts) const override;
   Outcome run(Curator& curator, Stream stream, Observer& observer) const override;

@@ -40,9 +40,7 @@ class ExponentialWarmStart final : public Algorithm {
   void set_variant(Variant variant) override;
   /// The pure account has all of ε. `paper`: λ = εn/(4LD), which costs ε/2, and rad = Dd/(εn);
   /// `practical`: λ = εn/(2LD), rad = sqrt(2LDd/(βεn)).
-  Scheduled schedule(Schedule kind,
-                     const PublicFacts& facts,
-                     const PrivacyBudget& budget,
+  Scheduled schedule(Schedule kind, const PublicFacts& facts, const PrivacyBudget& budget,
                      Calibrator calibrator) override;
   void check_settings(const PublicFacts& facts) const override;
   Outcome run(Curator& curator, Stream stream, Observer& observer) const override;
@@ -73,8 +71,7 @@ struct WarmPoint {
 };
 /// The first stage of lowy-2024, Algorithm 2, on a child curator whose pure account is `epsilon`.
 /// \throws Refused, InputError
-WarmPoint exponential_warm_start(Curator& child,
-                                 double epsilon,
+WarmPoint exponential_warm_start(Curator& child, double epsilon,
                                  Schedule kind = Schedule::practical);
 
 }  // namespace dpsosp::lowy_2024

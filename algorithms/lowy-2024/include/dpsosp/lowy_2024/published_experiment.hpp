@@ -62,9 +62,7 @@ class PublishedExperiment final : public Algorithm {
   const AlgorithmCard& card() const override;
   Fields fields() override;
   void set_variant(Variant variant) override;
-  Scheduled schedule(Schedule kind,
-                     const PublicFacts& facts,
-                     const PrivacyBudget& budget,
+  Scheduled schedule(Schedule kind, const PublicFacts& facts, const PrivacyBudget& budget,
                      Calibrator calibrator) override;
   std::vector<PlannedQuery> plan(const PublicFacts& facts) const override;
   void set_common_noise(double sensitivity_ratio) override;
@@ -77,9 +75,7 @@ class PublishedExperiment final : public Algorithm {
   Index sgd_steps() const;
   Index spider_steps() const;
   Index anchors() const;
-  void account(const PublicFacts& facts,
-               const PrivacyBudget& budget,
-               Calibrator calibrator,
+  void account(const PublicFacts& facts, const PrivacyBudget& budget, Calibrator calibrator,
                FilterRule& rule);
 };
 
@@ -97,7 +93,7 @@ struct ScriptSpider {
   double difference_deviation;  ///< sqrt(8 (T − T/q) β² ln(1/δ))/(εn), times the move
   double difference_cap;        ///< sqrt(32 (T/q) L² ln(1/δ))/(εn)
 };
-ScriptSpider script_spider(
-    double n, double epsilon, double delta, double steps, double period, double L, double beta);
+ScriptSpider script_spider(double n, double epsilon, double delta, double steps, double period,
+                           double L, double beta);
 
 }  // namespace dpsosp::lowy_2024

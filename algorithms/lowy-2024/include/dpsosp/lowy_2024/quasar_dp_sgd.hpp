@@ -51,9 +51,7 @@ class QuasarDpSgd final : public Algorithm {
   const AlgorithmCard& card() const override;
   Fields fields() override;
   void set_variant(Variant variant) override;
-  Scheduled schedule(Schedule kind,
-                     const PublicFacts& facts,
-                     const PrivacyBudget& budget,
+  Scheduled schedule(Schedule kind, const PublicFacts& facts, const PrivacyBudget& budget,
                      Calibrator calibrator) override;
   std::vector<PlannedQuery> plan(const PublicFacts& facts) const override;
   void set_common_noise(double sensitivity_ratio) override;
@@ -84,7 +82,7 @@ struct PropositionD1 {
   double step_size;      ///< η
   double excess;         ///< in expectation
 };
-PropositionD1 proposition_d1(
-    double n, double d, double L, double D, double q, const PrivacyBudget& budget);
+PropositionD1 proposition_d1(double n, double d, double L, double D, double q,
+                             const PrivacyBudget& budget);
 
 }  // namespace dpsosp::lowy_2024

@@ -14,10 +14,9 @@ enum class PopulationFinder { tree_spider, stochastic_spider, adaptive_spider };
 
 constexpr auto words_of(PopulationFinder) {
   using enum PopulationFinder;
-  return word_list<PopulationFinder>("population finder",
-                                     {{tree_spider, "tree_spider"},
-                                      {stochastic_spider, "stochastic_spider"},
-                                      {adaptive_spider, "adaptive_spider"}});
+  return word_list<PopulationFinder>("population finder", {{tree_spider, "tree_spider"},
+                                                           {stochastic_spider, "stochastic_spider"},
+                                                           {adaptive_spider, "adaptive_spider"}});
 }
 
 /// Symbols of lowy-2024 notes, 1, in the comments.
@@ -45,9 +44,7 @@ class WarmPopulation final : public Algorithm {
   Metric promised() const override;
   Fields fields() override;
   void set_variant(Variant variant) override;
-  Scheduled schedule(Schedule kind,
-                     const PublicFacts& facts,
-                     const PrivacyBudget& budget,
+  Scheduled schedule(Schedule kind, const PublicFacts& facts, const PrivacyBudget& budget,
                      Calibrator calibrator) override;
   void check_settings(const PublicFacts& facts) const override;
   Outcome run(Curator& curator, Stream stream, Observer& observer) const override;
@@ -64,12 +61,7 @@ class WarmPopulation final : public Algorithm {
 
 /// ψ with probability 1 − ζ, n₁ records in the first half: (ln N + ln(2/ζ))/λ + L rad + 2p,
 /// p = LD sqrt(2 ln(8N/ζ)/n₁). \source lowy-2024, Lemma E.3; lowy-2024 notes, 3.6
-double population_excess(double log_net,
-                         double inverse_temperature,
-                         double net_error,
-                         double L,
-                         double D,
-                         double n1,
-                         double failure);
+double population_excess(double log_net, double inverse_temperature, double net_error, double L,
+                         double D, double n1, double failure);
 
 }  // namespace dpsosp::lowy_2024

@@ -36,9 +36,7 @@ class WarmStart : public Algorithm {
   Metric promised() const override;  ///< that of the second stage
   Fields fields() override;
   void set_variant(Variant variant) override;
-  Scheduled schedule(Schedule kind,
-                     const PublicFacts& facts,
-                     const PrivacyBudget& budget,
+  Scheduled schedule(Schedule kind, const PublicFacts& facts, const PrivacyBudget& budget,
                      Calibrator calibrator) override;
   void check_settings(const PublicFacts& facts) const override;
   Outcome run(Curator& curator, Stream stream, Observer& observer) const override;
@@ -55,9 +53,7 @@ class WarmStart : public Algorithm {
  private:
   const Algorithm& second() const;
   Algorithm& second();
-  Scheduled schedule_warm(Schedule kind,
-                          const PublicFacts& facts,
-                          const PrivacyBudget& budget,
+  Scheduled schedule_warm(Schedule kind, const PublicFacts& facts, const PrivacyBudget& budget,
                           Calibrator calibrator);
 
   std::unique_ptr<Algorithm> first_, spider_, sosp_;

@@ -37,12 +37,11 @@ enum class Selection {
 
 constexpr auto words_of(Selection) {
   using enum Selection;
-  return word_list<Selection>("selection",
-                              {{argmin_from_start, "argmin_from_start"},
-                               {argmin_after_start, "argmin_after_start"},
-                               {argmin_of_proof, "argmin_of_proof"},
-                               {last, "last"},
-                               {ascended, "ascended"}});
+  return word_list<Selection>("selection", {{argmin_from_start, "argmin_from_start"},
+                                            {argmin_after_start, "argmin_after_start"},
+                                            {argmin_of_proof, "argmin_of_proof"},
+                                            {last, "last"},
+                                            {ascended, "ascended"}});
 }
 
 enum class DualRelease {
@@ -138,9 +137,7 @@ class DpRgda final : public Algorithm {
   const AlgorithmCard& card() const override;
   Fields fields() override;
   void set_variant(Variant variant) override;
-  Scheduled schedule(Schedule kind,
-                     const PublicFacts& facts,
-                     const PrivacyBudget& budget,
+  Scheduled schedule(Schedule kind, const PublicFacts& facts, const PrivacyBudget& budget,
                      Calibrator calibrator) override;
   std::vector<PlannedQuery> plan(const PublicFacts& facts) const override;
   void set_common_noise(double sensitivity_ratio) override;

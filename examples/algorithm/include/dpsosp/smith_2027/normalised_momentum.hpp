@@ -16,9 +16,7 @@ class NormalisedMomentum final : public baselines::DescentMethod {
  public:
   const AlgorithmCard& card() const override;
   Fields fields() override;
-  Scheduled schedule(Schedule kind,
-                     const PublicFacts& facts,
-                     const PrivacyBudget& budget,
+  Scheduled schedule(Schedule kind, const PublicFacts& facts, const PrivacyBudget& budget,
                      Calibrator calibrator) override;
   Outcome run(Curator& curator, Stream stream, Observer& observer) const override;
 

@@ -58,8 +58,7 @@ std::vector<std::vector<PlannedRun>> share_out(std::vector<PlannedRun> runs, std
 /// Writes plan.json and runs.jsonl into a new folder OUT/plans/NNNN.
 /// \param plan  its `runs` and `shards` are filled in
 /// \return the folder
-std::filesystem::path write_plan(const std::filesystem::path& out,
-                                 Plan plan,
+std::filesystem::path write_plan(const std::filesystem::path& out, Plan plan,
                                  const std::vector<std::vector<PlannedRun>>& shards);
 
 /// \throws InputError if it is damaged or of another version
@@ -70,8 +69,7 @@ std::vector<std::filesystem::path> plans_in(const std::filesystem::path& out);
 
 /// \param index  1, …, the number of shards
 /// \throws InputError if there is no such shard or its lines are damaged
-std::vector<PlannedRun> read_shard(const std::filesystem::path& folder,
-                                   const Plan& plan,
+std::vector<PlannedRun> read_shard(const std::filesystem::path& folder, const Plan& plan,
                                    std::size_t index);
 
 /// SHA-256 of a plan's index, by which its journals know it.
@@ -85,12 +83,9 @@ std::vector<std::filesystem::path> journals_of(const std::filesystem::path& plan
 
 /// The journal of a new attempt at a shard, which knows the runs of earlier ones.
 /// \param attempt  as of Journal
-std::unique_ptr<Journal> start_attempt(const std::filesystem::path& folder,
-                                       const Plan& plan,
-                                       std::size_t shard,
-                                       const std::vector<PlannedRun>& runs,
-                                       const std::string& attempt,
-                                       const JournalNotice& notice);
+std::unique_ptr<Journal> start_attempt(const std::filesystem::path& folder, const Plan& plan,
+                                       std::size_t shard, const std::vector<PlannedRun>& runs,
+                                       const std::string& attempt, const JournalNotice& notice);
 
 /// \throws InputError where this program is not the one that made the plan
 void require_same_program(const std::filesystem::path& folder, const Plan& plan);

@@ -43,10 +43,8 @@ inline constexpr double target_task_seconds = 3600;
 
 /// Into how many tasks runs are shared out.
 /// \throws InputError where one run alone exceeds the partition's limit
-std::size_t task_count(const std::vector<PlannedRun>& runs,
-                       int threads,
-                       const SlurmRequest& request,
-                       const SlurmLimits& limits);
+std::size_t task_count(const std::vector<PlannedRun>& runs, int threads,
+                       const SlurmRequest& request, const SlurmLimits& limits);
 /// \throws InputError where an array of so many tasks is too large
 void require_array(std::size_t tasks, const SlurmLimits& limits);
 
@@ -54,10 +52,8 @@ void require_array(std::size_t tasks, const SlurmLimits& limits);
 struct Scripts {
   std::filesystem::path task, after;
 };
-Scripts write_scripts(const std::filesystem::path& folder,
-                      const Plan& plan,
-                      const SlurmRequest& request,
-                      const SlurmLimits& limits);
+Scripts write_scripts(const std::filesystem::path& folder, const Plan& plan,
+                      const SlurmRequest& request, const SlurmLimits& limits);
 
 /// The jobs of a plan. A number is empty where nothing of the kind was submitted, or where it was
 /// not found in what sbatch answered; such a job is asked for by its name.
@@ -74,10 +70,8 @@ std::string to_text(const SubmittedJobs& jobs);
 /// Submits both scripts, and writes jobs.json beside them.
 /// \throws InputError with what sbatch says. Then neither is left in the queue, or jobs.json says
 /// what may be
-SubmittedJobs submit(const std::filesystem::path& folder,
-                     const Plan& plan,
-                     const SlurmRequest& request,
-                     const Scripts& scripts);
+SubmittedJobs submit(const std::filesystem::path& folder, const Plan& plan,
+                     const SlurmRequest& request, const Scripts& scripts);
 /// None where the plan was not submitted.
 std::optional<SubmittedJobs> submitted_jobs(const std::filesystem::path& folder);
 
@@ -95,9 +89,7 @@ void cancel(const SubmittedJobs& jobs);
 
 /// Runs the shards of a plan as processes of this host, so many at a time.
 /// \throws Interrupted, InputError where one does not end well
-void compute_here(const std::filesystem::path& folder,
-                  const Plan& plan,
-                  const std::filesystem::path& program,
-                  std::size_t at_a_time);
+void compute_here(const std::filesystem::path& folder, const Plan& plan,
+                  const std::filesystem::path& program, std::size_t at_a_time);
 
 }  // namespace dpsosp

@@ -76,15 +76,12 @@ constexpr std::string_view kind_of() {
 /// The member `key` of an object, or null. \throws InputError if `in` is no object
 const nlohmann::json* find(const nlohmann::json& in, const JsonPlace& place, std::string_view key);
 /// \throws InputError for a key of `in` that is none of these
-void refuse_others(const nlohmann::json& in,
-                   const std::string& what,
+void refuse_others(const nlohmann::json& in, const std::string& what,
                    const std::vector<std::string>& keys);
 bool boolean(const nlohmann::json& in, const JsonPlace& place);
 double number(const nlohmann::json& in, const JsonPlace& place);
 /// \throws InputError also for an integer that is not in [least, most]
-nlohmann::json integer(const nlohmann::json& in,
-                       const JsonPlace& place,
-                       std::int64_t least,
+nlohmann::json integer(const nlohmann::json& in, const JsonPlace& place, std::int64_t least,
                        std::uint64_t most);
 const std::string& text(const nlohmann::json& in, const JsonPlace& place);
 
@@ -150,8 +147,7 @@ T read_json(const nlohmann::json& in, const JsonPlace& place) {
   } else if constexpr (std::same_as<T, bool>) {
     return json_members::boolean(in, place);
   } else if constexpr (std::integral<T>) {
-    return json_members::integer(in,
-                                 place,
+    return json_members::integer(in, place,
                                  static_cast<std::int64_t>(std::numeric_limits<T>::min()),
                                  static_cast<std::uint64_t>(std::numeric_limits<T>::max()))
         .template get<T>();

@@ -54,8 +54,7 @@ const std::vector<std::string>& data_notices();
 /// \param named    the path, or the beginning of a SHA-256
 /// \param missing  why there is no file
 /// \throws InputError with `missing`, and with the stored files where there are several
-StoredData stored_data_for(const StoredData& wanted,
-                           const std::string& named,
+StoredData stored_data_for(const StoredData& wanted, const std::string& named,
                            const std::string& missing);
 
 }  // namespace dpsosp

@@ -40,14 +40,13 @@ enum class Door {
 
 constexpr auto words_of(Door) {
   using enum Door;
-  return word_list<Door>("door",
-                         {{enforced, "enforced"},
-                          {no_noise, "no_noise"},
-                          {no_data, "no_data"},
-                          {not_private, "not_private"},
-                          {batch_mean_clip, "batch_mean_clip"},
-                          {no_clipping, "no_clipping"},
-                          {script, "script"}});
+  return word_list<Door>("door", {{enforced, "enforced"},
+                                  {no_noise, "no_noise"},
+                                  {no_data, "no_data"},
+                                  {not_private, "not_private"},
+                                  {batch_mean_clip, "batch_mean_clip"},
+                                  {no_clipping, "no_clipping"},
+                                  {script, "script"}});
 }
 
 /// A private run as it is asked for.

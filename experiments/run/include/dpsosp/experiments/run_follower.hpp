@@ -24,12 +24,10 @@ class RunFollower {
 };
 
 /// As without a follower; the results have the same bits.
-RunResult compute_run(const RunDescription& description,
-                      const std::optional<Isolation>& isolation,
+RunResult compute_run(const RunDescription& description, const std::optional<Isolation>& isolation,
                       RunFollower& follower);
 Release compute_release(const RunDescription& description,
-                        const std::optional<Isolation>& isolation,
-                        RunFollower& follower);
+                        const std::optional<Isolation>& isolation, RunFollower& follower);
 
 /// How the records of an instance compare with this machine's memory.
 struct MemoryNeed {

@@ -25,8 +25,8 @@ void to_json(nlohmann::json& j, const Certificate& c);
 void from_json(const nlohmann::json& j, Certificate& c);
 
 /// The columns of a trace row, which is an array in JSON.
-inline constexpr std::array<std::string_view, 5> trace_columns{
-    "t", "value", "gradient_norm", "lambda_min", "sosp_level"};
+inline constexpr std::array<std::string_view, 5> trace_columns{"t", "value", "gradient_norm",
+                                                               "lambda_min", "sosp_level"};
 void to_json(nlohmann::json& j, const TraceRow& row);
 void from_json(const nlohmann::json& j, TraceRow& row);
 

@@ -63,11 +63,8 @@ class Journal : public RunLog {
 
   /// Starts a new file in the folder, which is made if need be.
   /// \param attempt  part of the file's name, for people: letters, digits, '-', '_' and '.'
-  Journal(const std::filesystem::path& folder,
-          const JournalHeader& header,
-          const std::string& attempt,
-          Known known = {},
-          Seconds seconds = {});
+  Journal(const std::filesystem::path& folder, const JournalHeader& header,
+          const std::string& attempt, Known known = {}, Seconds seconds = {});
   ~Journal() override;
 
   const std::filesystem::path& file() const override { return file_; }
@@ -103,17 +100,13 @@ class Journal : public RunLog {
 /// \throws InputError naming the file and the first other line that is not what was written
 void read_journal(const std::filesystem::path& file,
                   const std::function<void(const JournalHeader&, const Provenance&)>& header,
-                  const std::function<void(const JournalRow&)>& row,
-                  const JournalNotice& notice);
+                  const std::function<void(const JournalRow&)>& row, const JournalNotice& notice);
 
 /// The run of one line of a journal, as read_journal has given its place.
 /// \param bytes  is filled with the line that the result refers to
 /// \throws InputError if it is no longer what it was
-JournalRow read_journal_row(int descriptor,
-                            const std::filesystem::path& file,
-                            std::uint64_t offset,
-                            std::size_t length,
-                            std::string& bytes);
+JournalRow read_journal_row(int descriptor, const std::filesystem::path& file, std::uint64_t offset,
+                            std::size_t length, std::string& bytes);
 
 /// The reason as text, and the provenance of a row whose header says `common`.
 std::string reason_of(const JournalRow& row);

@@ -40,9 +40,7 @@ struct RunOptions {
 };
 
 /// Computes the runs that the log lacks, as run_jobs does, and reads none of them back.
-void compute_missing(RunLog& log,
-                     const std::vector<Job>& jobs,
-                     const Compute& compute,
+void compute_missing(RunLog& log, const std::vector<Job>& jobs, const Compute& compute,
                      const RunOptions& options = {});
 
 /// Computes the runs that the store lacks, `threads` at a time, and stores each as it finishes.
@@ -58,9 +56,7 @@ void compute_missing(RunLog& log,
 ///         stored first.
 /// \throws Interrupted after a signal, when the runs in progress are stored. The same signal again
 ///         ends the program at once and loses those runs only.
-std::vector<StoredRun> run_jobs(Store& store,
-                                const std::vector<Job>& jobs,
-                                const Compute& compute,
+std::vector<StoredRun> run_jobs(Store& store, const std::vector<Job>& jobs, const Compute& compute,
                                 const RunOptions& options = {});
 
 }  // namespace dpsosp

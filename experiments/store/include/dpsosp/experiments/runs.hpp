@@ -20,8 +20,7 @@ std::vector<StoredRun> runs_in(const Store& store, const std::vector<Job>& jobs)
 /// Appends those of these jobs that are stored and not among the runs yet.
 void add_stored(const Store& store, const std::vector<Job>& jobs, std::vector<StoredRun>& runs);
 /// All of them. \throws InputError if one is not stored; `command` computes it
-std::vector<StoredRun> stored_runs(const Store& store,
-                                   const std::vector<Job>& jobs,
+std::vector<StoredRun> stored_runs(const Store& store, const std::vector<Job>& jobs,
                                    std::string_view command);
 
 /// Stored runs, by job. Refers to the vector that it was made of.

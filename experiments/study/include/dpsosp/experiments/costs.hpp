@@ -44,8 +44,7 @@ std::string costs_csv(const std::vector<ExhibitCost>& costs, Scale scale);
 /// where they are named, or where the store has all of them.
 /// \param store  null for none
 /// \throws InputError for an unknown exhibit
-std::vector<ExhibitCost> planned_costs(const Catalogue& catalogue,
-                                       const ReproduceOptions& options,
+std::vector<ExhibitCost> planned_costs(const Catalogue& catalogue, const ReproduceOptions& options,
                                        const Store* store);
 
 }  // namespace dpsosp

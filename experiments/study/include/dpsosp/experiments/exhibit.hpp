@@ -84,8 +84,7 @@ using WriteReport = std::function<std::filesystem::path(const Reproduced& reprod
 /// \return the report's first page
 /// \throws InputError before any work if a run is to be computed for which the program has no
 ///         code, or, where nothing is to be computed, if no run is stored
-std::filesystem::path reproduce(const Catalogue& catalogue,
-                                const ReproduceOptions& options,
+std::filesystem::path reproduce(const Catalogue& catalogue, const ReproduceOptions& options,
                                 const WriteReport& write);
 
 }  // namespace dpsosp

@@ -12,8 +12,7 @@ namespace dpsosp {
 /// runs ask for, as far as all runs before are stored.
 /// \param store  null for none
 /// \throws InputError for an unknown exhibit, and for runs that this program has no code for
-std::vector<Job> jobs_to_reproduce(const Catalogue& catalogue,
-                                   const ReproduceOptions& options,
+std::vector<Job> jobs_to_reproduce(const Catalogue& catalogue, const ReproduceOptions& options,
                                    const Store* store);
 
 }  // namespace dpsosp

@@ -57,8 +57,7 @@ struct ProbeEntry {
 /// numbers.
 template <auto compute, Probe P>
 ProbeEntry probe_entry(typename P::Result (*)(const P& parameters, std::uint64_t seed)) {
-  return {std::string(P::probe.name),
-          P::probe.numbers_version,
+  return {std::string(P::probe.name), P::probe.numbers_version,
           [](const nlohmann::json& parameters, std::uint64_t seed) {
             return write_json(compute(read_parameters<P>(parameters), seed));
           }};

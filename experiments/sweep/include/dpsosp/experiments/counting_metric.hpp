@@ -18,17 +18,14 @@ struct CountingMetric {
 };
 /// For a slope of which fewer than three cells count: the metric by which most do, at least three;
 /// none where there is none.
-std::optional<CountingMetric> metric_that_counts(const Runs& runs,
-                                                 const Sweep& sweep,
+std::optional<CountingMetric> metric_that_counts(const Runs& runs, const Sweep& sweep,
                                                  const Slope& slope);
 
 /// The metrics of points that a run has, of which less is better.
 std::vector<std::string> metrics_in(const RunResult& result);
 /// \throws InputError where runs of the cells finished and none has the metric
 /// \param where  for the message
-void require_metric(const Runs& runs,
-                    const std::vector<Cell>& cells,
-                    const std::string& metric,
+void require_metric(const Runs& runs, const std::vector<Cell>& cells, const std::string& metric,
                     const std::string& where);
 /// The same for the sweep's own metric, over the parts that look at it.
 void require_metric(const Runs& runs, const Sweep& sweep);

@@ -103,8 +103,7 @@ std::string to_text(const SlopeFit& fit);  ///< "-0.667 [-0.700, -0.634]"
 /// that of a slope. Without ends where there are fewer than two seeds. \param estimate  the
 /// statistic of all seeds, each once; finite \param statistic  of as many seeds, drawn with
 /// repetition: numbers in [0, seeds); finite \throws InputError for too few resamples
-Interval bootstrap_interval(std::size_t seeds,
-                            double estimate,
+Interval bootstrap_interval(std::size_t seeds, double estimate,
                             const std::function<double(std::span<const std::size_t>)>& statistic,
                             const FitOptions& options = {});
 
@@ -124,10 +123,8 @@ struct PairedComparison {
 };
 /// \param first, second  equally long; a pair in which either is not positive and finite is left
 /// out
-PairedComparison compare(std::string name,
-                         std::span<const double> first,
-                         std::span<const double> second,
-                         const FitOptions& options = {});
+PairedComparison compare(std::string name, std::span<const double> first,
+                         std::span<const double> second, const FitOptions& options = {});
 /// Holm's step-down correction over the comparisons; their order does not matter.
 /// \source Holm (1979), Scandinavian Journal of Statistics 6
 void adjust(std::vector<PairedComparison>& comparisons);

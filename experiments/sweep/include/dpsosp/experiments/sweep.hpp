@@ -125,14 +125,11 @@ struct Sweep {
 /// \param source  for messages: the file's name
 /// \param stated  the exponents of the claims that fits may name
 /// \throws InputError "SOURCE:LINE: …" in one line for anything unknown, missing or out of range
-Sweep parse_sweep(std::string_view toml,
-                  const std::string& source,
-                  Scale scale,
+Sweep parse_sweep(std::string_view toml, const std::string& source, Scale scale,
                   std::span<const StatedExponent> stated = {});
 /// Reads a file; the sweep's name is the file's without its ending. Refuses also settings that only
 /// a run would refuse, where the data are small.
-Sweep read_sweep(const std::filesystem::path& file,
-                 Scale scale,
+Sweep read_sweep(const std::filesystem::path& file, Scale scale,
                  std::span<const StatedExponent> stated = {});
 
 /// One point of a part for one arm.
@@ -197,9 +194,7 @@ struct SweepSlice {
   Coordinates fixed;
   std::vector<const Cell*> cells;
 };
-std::vector<SweepSlice> slices_of(const std::vector<Cell>& cells,
-                                  std::size_t arm,
-                                  const Part& part,
+std::vector<SweepSlice> slices_of(const std::vector<Cell>& cells, std::size_t arm, const Part& part,
                                   const FitRequest& request);
 
 /// The position of a cell on the axis of a fit.

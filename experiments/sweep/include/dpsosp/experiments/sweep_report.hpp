@@ -42,9 +42,7 @@ plots::Table used_table(const Runs& runs, const Sweep& sweep, const Part& part, 
 
 /// One panel a fitted axis, all arms: medians and range over seeds, solved α dashed, guide lines at
 /// the claimed exponents.
-plots::Figure slopes_figure(const Runs& runs,
-                            const Sweep& sweep,
-                            std::string id,
+plots::Figure slopes_figure(const Runs& runs, const Sweep& sweep, std::string id,
                             std::string title);
 
 /// Where a panel of slopes_figure lacks cells of the part, or there is none: which, and why. Empty:

@@ -18,8 +18,7 @@ namespace dpsosp {
 /// \param places  different, below 16
 /// \throws InputError where the space has too few points
 std::vector<Coordinates> trials_of(const std::vector<Axis>& space,
-                                   const std::vector<std::size_t>& places,
-                                   std::size_t budget,
+                                   const std::vector<std::size_t>& places, std::size_t budget,
                                    std::uint64_t seed);
 
 /// The runs that decide what is chosen, as a sweep: a part for each part and arm that is tuned,

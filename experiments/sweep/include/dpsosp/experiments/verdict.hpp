@@ -31,21 +31,20 @@ enum class Verdict {
 
 constexpr auto words_of(Verdict) {
   using enum Verdict;
-  return word_list<Verdict>("verdict",
-                            {{as_claimed, "as claimed"},
-                             {as_claimed_with_terms, "as claimed with all terms"},
-                             {as_claimed_or_better, "as claimed or better"},
-                             {better_than_claimed, "better than claimed"},
-                             {worse_than_claimed, "worse than claimed"},
-                             {more_seeds, "more seeds needed"},
-                             {no_power_law, "no power law in this range"},
-                             {inconclusive, "inconclusive"},
-                             {not_reachable, "not reachable here"},
-                             {holds, "holds"},
-                             {fails, "fails"},
-                             {bound_met, "bound met"},
-                             {vacuous, "vacuous here"},
-                             {not_measured, "not measured"}});
+  return word_list<Verdict>("verdict", {{as_claimed, "as claimed"},
+                                        {as_claimed_with_terms, "as claimed with all terms"},
+                                        {as_claimed_or_better, "as claimed or better"},
+                                        {better_than_claimed, "better than claimed"},
+                                        {worse_than_claimed, "worse than claimed"},
+                                        {more_seeds, "more seeds needed"},
+                                        {no_power_law, "no power law in this range"},
+                                        {inconclusive, "inconclusive"},
+                                        {not_reachable, "not reachable here"},
+                                        {holds, "holds"},
+                                        {fails, "fails"},
+                                        {bound_met, "bound met"},
+                                        {vacuous, "vacuous here"},
+                                        {not_measured, "not measured"}});
 }
 inline std::string_view to_string(Verdict verdict) { return word_of(verdict); }
 /// Whether a measured slope confirms the claim.
@@ -115,13 +114,12 @@ enum class Headline {
 
 constexpr auto words_of(Headline) {
   using enum Headline;
-  return word_list<Headline>("headline",
-                             {{confirmed, "confirmed"},
-                              {bound_met, "bound met, exponent open"},
-                              {vacuous, "vacuous"},
-                              {refuted, "refuted"},
-                              {slip, "slip"},
-                              {open, "open"}});
+  return word_list<Headline>("headline", {{confirmed, "confirmed"},
+                                          {bound_met, "bound met, exponent open"},
+                                          {vacuous, "vacuous"},
+                                          {refuted, "refuted"},
+                                          {slip, "slip"},
+                                          {open, "open"}});
 }
 inline std::string_view to_string(Headline headline) { return word_of(headline); }
 
@@ -142,10 +140,8 @@ Headline headline_of(const SlopeVerdict& verdict);
 /// \param over_plan  the fit of the same runs, each over its schedule's solved α, which has the
 ///   bound's logarithms and lower-order terms; null where there is none
 /// \throws InputError as zone_of
-SlopeVerdict judge(const SlopeFit& fit,
-                   ClaimedExponent claimed,
-                   std::span<const double> rivals = {},
-                   HardEnd end = HardEnd::large,
+SlopeVerdict judge(const SlopeFit& fit, ClaimedExponent claimed,
+                   std::span<const double> rivals = {}, HardEnd end = HardEnd::large,
                    const SlopeFit* over_plan = nullptr);
 
 }  // namespace dpsosp

@@ -62,8 +62,7 @@ class GuestProcess {
   ///                 suite's own algorithms
   /// \param starter  the path of dpsosp-guest; empty: guest_program()
   /// \throws InputError where it cannot be started
-  explicit GuestProcess(const SealedProgram* program = nullptr,
-                        const std::string& starter = {},
+  explicit GuestProcess(const SealedProgram* program = nullptr, const std::string& starter = {},
                         const Surroundings& surroundings = {});
   /// Kills what is left of it.
   ~GuestProcess();

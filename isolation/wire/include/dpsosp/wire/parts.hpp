@@ -33,9 +33,8 @@ constexpr auto words_of(Block) {
 }
 constexpr auto words_of(Noise::Unit) {
   using enum Noise::Unit;
-  return word_list<Noise::Unit>(
-      "noise unit",
-      {{sensitivity_ratio, "sensitivity_ratio"}, {standard_deviation, "standard_deviation"}});
+  return word_list<Noise::Unit>("noise unit", {{sensitivity_ratio, "sensitivity_ratio"},
+                                               {standard_deviation, "standard_deviation"}});
 }
 constexpr auto words_of(BatchUse) {
   using enum BatchUse;

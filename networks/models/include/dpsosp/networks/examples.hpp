@@ -29,8 +29,7 @@ class Examples {
   /// \param point  a hash of the parameters at which a loss is asked for: what a record's random
   ///   augmentation is keyed by, so that the loss stays a function of record and parameters. 0: no
   ///   augmentation
-  virtual Chunk chunk(std::span<const Index> rows,
-                      const torch::TensorOptions& options,
+  virtual Chunk chunk(std::span<const Index> rows, const torch::TensorOptions& options,
                       std::uint64_t point) const = 0;
   /// 0, 1, …
   virtual int label(Index row) const = 0;
@@ -45,16 +44,10 @@ class Images final : public Examples {
   };
   /// \param pixels  n × channels × height × width
   /// \param augment  random mirror images and shifts by up to two pixels, filled with the mean
-  Images(Index channels,
-         Index height,
-         Index width,
-         std::vector<std::uint8_t> pixels,
-         std::vector<int> labels,
-         Scaling scaling,
-         bool augment);
+  Images(Index channels, Index height, Index width, std::vector<std::uint8_t> pixels,
+         std::vector<int> labels, Scaling scaling, bool augment);
   Index size() const override { return std::ssize(labels_); }
-  Chunk chunk(std::span<const Index> rows,
-              const torch::TensorOptions& options,
+  Chunk chunk(std::span<const Index> rows, const torch::TensorOptions& options,
               std::uint64_t point) const override;
   int label(Index row) const override { return labels_[static_cast<std::size_t>(row)]; }
 

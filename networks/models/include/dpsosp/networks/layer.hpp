@@ -130,8 +130,7 @@ class Convolution final : public Parametric {
   explicit Convolution(const Shape& shape) : shape_(shape) {}
   Tensor forward(Pass& pass, Tensor input) const override;
   Index size() const override;
-  std::unique_ptr<RecordGradients> record_gradients(const Tensor& input,
-                                                    const Tensor& gradient,
+  std::unique_ptr<RecordGradients> record_gradients(const Tensor& input, const Tensor& gradient,
                                                     RecordForm form) const override;
   /// Uniform on ±1/√(in · kernel²).
   void initialise(Stream& stream, VectorRef parameters) const override;
@@ -159,8 +158,7 @@ class ImageNorm final : public Parametric {
   ImageNorm(Normalisation kind, Index channels, Index group_size);
   Tensor forward(Pass& pass, Tensor input) const override;
   Index size() const override { return 2 * channels_; }
-  std::unique_ptr<RecordGradients> record_gradients(const Tensor& input,
-                                                    const Tensor& gradient,
+  std::unique_ptr<RecordGradients> record_gradients(const Tensor& input, const Tensor& gradient,
                                                     RecordForm form) const override;
   /// Scale 1, shift 0.
   void initialise(Stream& stream, VectorRef parameters) const override;
@@ -182,8 +180,7 @@ class Linear final : public Parametric {
       : in_(in), out_(out), bias_(bias), start_(start) {}
   Tensor forward(Pass& pass, Tensor input) const override;
   Index size() const override { return in_ * out_ + (bias_ ? out_ : 0); }
-  std::unique_ptr<RecordGradients> record_gradients(const Tensor& input,
-                                                    const Tensor& gradient,
+  std::unique_ptr<RecordGradients> record_gradients(const Tensor& input, const Tensor& gradient,
                                                     RecordForm form) const override;
   void initialise(Stream& stream, VectorRef parameters) const override;
   void name(const std::string& prefix, std::vector<Named>& out) const override;
@@ -201,8 +198,7 @@ class FeatureNorm final : public Parametric {
   FeatureNorm(Index features, double epsilon) : features_(features), epsilon_(epsilon) {}
   Tensor forward(Pass& pass, Tensor input) const override;
   Index size() const override { return 2 * features_; }
-  std::unique_ptr<RecordGradients> record_gradients(const Tensor& input,
-                                                    const Tensor& gradient,
+  std::unique_ptr<RecordGradients> record_gradients(const Tensor& input, const Tensor& gradient,
                                                     RecordForm form) const override;
   void initialise(Stream& stream, VectorRef parameters) const override;
   void name(const std::string& prefix, std::vector<Named>& out) const override;
@@ -219,8 +215,7 @@ class Embedding final : public Parametric {
   /// \param input  b × tokens, integers in [0, rows)
   Tensor forward(Pass& pass, Tensor input) const override;
   Index size() const override { return rows_ * features_; }
-  std::unique_ptr<RecordGradients> record_gradients(const Tensor& input,
-                                                    const Tensor& gradient,
+  std::unique_ptr<RecordGradients> record_gradients(const Tensor& input, const Tensor& gradient,
                                                     RecordForm form) const override;
   /// N(0, 0.02²).
   void initialise(Stream& stream, VectorRef parameters) const override;

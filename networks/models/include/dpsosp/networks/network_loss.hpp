@@ -35,15 +35,12 @@ Index records_a_chunk(const Network& network);
 /// batch is the gradient, and a clip bounds no sensitivity (`separate`).
 class NetworkRecords final : public UncheckedRecords {
  public:
-  NetworkRecords(std::shared_ptr<const Network> network,
-                 std::shared_ptr<const Examples> examples,
+  NetworkRecords(std::shared_ptr<const Network> network, std::shared_ptr<const Examples> examples,
                  const Computation& computation);
 
   Index size() const override { return examples_->size(); }
   bool separate() const override { return !network_->mixes_records(); }
-  ClipReport add(const Summand& summand,
-                 const BatchView& batch,
-                 double limit,
+  ClipReport add(const Summand& summand, const BatchView& batch, double limit,
                  VectorRef out) const override;
   /// The norms of the last sum of gradients are kept, so that the count of longer ones after an
   /// unclipped sum costs nothing.
@@ -60,16 +57,12 @@ class NetworkRecords final : public UncheckedRecords {
   };
   using Members = std::vector<Index>;
   ClipReport sum_gradients(ConstVectorRef x, Members members, double limit, VectorRef out) const;
-  ClipReport sum_differences(const Summand& summand,
-                             const Members& members,
-                             double limit,
+  ClipReport sum_differences(const Summand& summand, const Members& members, double limit,
                              VectorRef out) const;
   /// Hands the norms of each chunk to `weigh`, which returns the records' weights; adds the
   /// weighted gradients to `sum` unless that is null.
   template <class Weigh>
-  void visit(ConstVectorRef x,
-             const std::vector<Index>& members,
-             Vector* sum,
+  void visit(ConstVectorRef x, const std::vector<Index>& members, Vector* sum,
              const Weigh& weigh) const;
   Tensor losses(ConstVectorRef x, const std::vector<Index>& members) const;
 
@@ -83,10 +76,8 @@ class NetworkRecords final : public UncheckedRecords {
 /// The mean loss of some records. Networks that mix records take them in batches of 128.
 class NetworkObjective final : public Objective {
  public:
-  NetworkObjective(std::shared_ptr<const Network> network,
-                   std::shared_ptr<const Examples> examples,
-                   std::vector<Index> rows,
-                   const Computation& computation);
+  NetworkObjective(std::shared_ptr<const Network> network, std::shared_ptr<const Examples> examples,
+                   std::vector<Index> rows, const Computation& computation);
 
   Index dimension() const override { return network_->parameters(); }
   double value(ConstVectorRef x) const override;
@@ -113,17 +104,11 @@ struct Scores {
 
 /// The batch normalisations' means and variances at x over a batch of these records; none for a
 /// network without such.
-BatchStatistics statistics_at(const Network& network,
-                              ConstVectorRef x,
-                              const Examples& examples,
-                              std::span<const Index> rows,
-                              const Computation& computation);
+BatchStatistics statistics_at(const Network& network, ConstVectorRef x, const Examples& examples,
+                              std::span<const Index> rows, const Computation& computation);
 
 /// Scores on all examples, without augmentation.
-Scores scores_at(const Network& network,
-                 ConstVectorRef x,
-                 const Examples& examples,
-                 const BatchStatistics& statistics,
-                 const Computation& computation);
+Scores scores_at(const Network& network, ConstVectorRef x, const Examples& examples,
+                 const BatchStatistics& statistics, const Computation& computation);
 
 }  // namespace dpsosp::networks

@@ -16,8 +16,7 @@ class SentenceExamples final : public Examples {
   SentenceExamples(std::vector<std::vector<std::int64_t>> tokens, std::vector<int> labels);
   Index size() const override { return std::ssize(labels_); }
   /// Padding is token 0, with mask 0. Nothing is augmented.
-  Chunk chunk(std::span<const Index> rows,
-              const torch::TensorOptions& options,
+  Chunk chunk(std::span<const Index> rows, const torch::TensorOptions& options,
               std::uint64_t point) const override;
   int label(Index row) const override { return labels_[static_cast<std::size_t>(row)]; }
 

@@ -55,16 +55,12 @@ std::optional<double> gaussian_mu(std::span<const CountedEvent> events);
 /// \param delta  in (0, 1); with Accountant::pure also 0
 /// \throws UnsupportedError if the accountant (with best_of and tightest: every one) has no proof
 /// for the events.
-Guarantee epsilon_of(std::span<const CountedEvent> events,
-                     Adjacency adjacency,
-                     double delta,
+Guarantee epsilon_of(std::span<const CountedEvent> events, Adjacency adjacency, double delta,
                      const AccountOptions& options = {});
 
 /// Those of options.orders at which the events' Rényi bounds prove (epsilon, delta)-DP.
-std::vector<double> orders_that_prove(double epsilon,
-                                      std::span<const CountedEvent> events,
-                                      Adjacency adjacency,
-                                      double delta,
+std::vector<double> orders_that_prove(double epsilon, std::span<const CountedEvent> events,
+                                      Adjacency adjacency, double delta,
                                       const AccountOptions& options);
 
 }  // namespace dpsosp

@@ -15,9 +15,7 @@ double advanced_noise_multiplier(double epsilon, double delta, std::int64_t quer
 
 /// The same when each query sees a sample of the given rate g in (0, 1]: the base mechanism may
 /// then spend ln(1 + (e^{ε₀} − 1)/g) and δ₀/g.
-double advanced_amplified_noise_multiplier(double epsilon,
-                                           double delta,
-                                           std::int64_t queries,
+double advanced_amplified_noise_multiplier(double epsilon, double delta, std::int64_t queries,
                                            double rate);
 
 }  // namespace dpsosp

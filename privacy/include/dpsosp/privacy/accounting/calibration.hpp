@@ -14,10 +14,7 @@ using EventFamily = std::function<std::vector<CountedEvent>(double noise_multipl
 /// Smallest z with epsilon_of(events(z)) <= epsilon, to relative width 1e-14 (a tenth of
 /// options.tolerance where pld decides); the end that meets the target. \throws InputError if
 /// epsilon <= 0, or no z up to 1e15 meets it.
-double smallest_noise_multiplier(const EventFamily& events,
-                                 Adjacency adjacency,
-                                 double epsilon,
-                                 double delta,
-                                 const AccountOptions& options = {});
+double smallest_noise_multiplier(const EventFamily& events, Adjacency adjacency, double epsilon,
+                                 double delta, const AccountOptions& options = {});
 
 }  // namespace dpsosp

@@ -50,9 +50,7 @@ Composition approximate_releases(double epsilon, double delta, std::int64_t coun
 
 /// As epsilon_of for events; zcdp and rdp take a sampled Laplace release for a pure one.
 /// \throws InputError if delta does not exceed the coins' f; with Accountant::pure it may equal f
-Guarantee epsilon_of(const Composition& composition,
-                     Adjacency adjacency,
-                     double delta,
+Guarantee epsilon_of(const Composition& composition, Adjacency adjacency, double delta,
                      const AccountOptions& options = {});
 
 struct DeltaGuarantee {
@@ -65,16 +63,12 @@ struct DeltaGuarantee {
 /// The least delta for which the accountant proves (epsilon, delta)-DP. zcdp and rdp give none
 /// below 1e-300, pure gives 0 or refuses. \param epsilon  finite, >= 0 \throws UnsupportedError as
 /// epsilon_of
-DeltaGuarantee delta_of(const Composition& composition,
-                        Adjacency adjacency,
-                        double epsilon,
+DeltaGuarantee delta_of(const Composition& composition, Adjacency adjacency, double epsilon,
                         const AccountOptions& options = {});
 
 /// As smallest_noise_multiplier for events; `log_intact` must not depend on the noise.
 double smallest_noise_multiplier(const std::function<Composition(double)>& family,
-                                 Adjacency adjacency,
-                                 double epsilon,
-                                 double delta,
+                                 Adjacency adjacency, double epsilon, double delta,
                                  const AccountOptions& options = {});
 
 /// Sum of the epsilons; none unless every event is known to be pure.

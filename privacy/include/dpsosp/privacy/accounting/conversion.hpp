@@ -37,9 +37,7 @@ double rho_for(double epsilon, double delta, Conversion conversion);
 /// The same from RDP values at given orders > 1. With cks the answer is 0 if some order has
 /// 1 − e^{−RDP} < δ², because total variation is at most sqrt(1 − e^{−KL}) (Bretagnolle & Huber).
 /// \throws UnsupportedError for bs_sqrtpi, which needs zCDP.
-Converted epsilon_from_rdp(std::span<const double> orders,
-                           std::span<const double> rdp,
-                           double delta,
-                           Conversion conversion);
+Converted epsilon_from_rdp(std::span<const double> orders, std::span<const double> rdp,
+                           double delta, Conversion conversion);
 
 }  // namespace dpsosp

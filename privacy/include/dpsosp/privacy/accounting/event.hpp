@@ -86,13 +86,8 @@ struct ZcdpEvent {
   bool operator==(const ZcdpEvent&) const = default;
 };
 
-using Event = std::variant<GaussianEvent,
-                           PoissonGaussianEvent,
-                           FixedSizeGaussianEvent,
-                           LaplaceEvent,
-                           PureEvent,
-                           ExponentialEvent,
-                           ZcdpEvent>;
+using Event = std::variant<GaussianEvent, PoissonGaussianEvent, FixedSizeGaussianEvent,
+                           LaplaceEvent, PureEvent, ExponentialEvent, ZcdpEvent>;
 
 /// `count` adaptive releases of the same event.
 struct CountedEvent {

@@ -48,14 +48,10 @@ inline constexpr double kSmallestLossDelta = 1e-100;
 /// \source Zhu, Dong & Wang (2022), arXiv:2106.08567; Doroshenko et al. (2022), arXiv:2207.04380;
 ///   Koskela, Jälkö & Honkela (2020), arXiv:1906.03049; Gopi, Lee & Wutschitz (2021),
 ///   arXiv:2106.02848; Balle, Barthe & Gaboardi (2018), arXiv:1807.01647.
-LossBounds pld_bounds(std::span<const CountedEvent> events,
-                      Adjacency adjacency,
-                      double delta,
+LossBounds pld_bounds(std::span<const CountedEvent> events, Adjacency adjacency, double delta,
                       double tolerance);
 /// The same without the composition's coins; \param delta is what they leave.
-LossBounds pld_epsilon(const Composition& composition,
-                       Adjacency adjacency,
-                       double delta,
+LossBounds pld_epsilon(const Composition& composition, Adjacency adjacency, double delta,
                        double tolerance);
 
 /// What the same distributions prove about delta at a stated epsilon.
@@ -70,9 +66,7 @@ struct DeltaBounds {
 /// \param epsilon    finite, >= 0
 /// \param tolerance  relative width of [lower, delta] at which the lattice is fine enough; > 0
 /// \throws UnsupportedError as pld_bounds, and where delta is below kSmallestLossDelta but not 0
-DeltaBounds pld_delta(const Composition& composition,
-                      Adjacency adjacency,
-                      double epsilon,
+DeltaBounds pld_delta(const Composition& composition, Adjacency adjacency, double epsilon,
                       double tolerance);
 
 /// Lower bound on the epsilon of the costliest mechanisms of these kinds: some that the events
@@ -82,13 +76,9 @@ DeltaBounds pld_delta(const Composition& composition,
 /// response at epsilon/2, whose loss has range epsilon; zCDP as the Gaussian of that rho.
 /// \param delta  as of pld_bounds, or 0 where every event is pure
 /// \throws UnsupportedError as pld_bounds, but not for zCDP events
-double attained_epsilon(std::span<const CountedEvent> events,
-                        Adjacency adjacency,
-                        double delta,
+double attained_epsilon(std::span<const CountedEvent> events, Adjacency adjacency, double delta,
                         double tolerance);
-double attained_epsilon(const Composition& composition,
-                        Adjacency adjacency,
-                        double delta,
+double attained_epsilon(const Composition& composition, Adjacency adjacency, double delta,
                         double tolerance);
 
 }  // namespace dpsosp

@@ -65,8 +65,7 @@ double exponential_rdp(double order, double epsilon);
 double rdp(const Event& event, double order, Adjacency adjacency);
 
 /// rdp at every order; shares the work between orders.
-std::vector<double> rdp_curve(const Event& event,
-                              std::span<const double> orders,
+std::vector<double> rdp_curve(const Event& event, std::span<const double> orders,
                               Adjacency adjacency);
 
 }  // namespace dpsosp

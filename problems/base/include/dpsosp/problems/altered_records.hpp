@@ -13,11 +13,8 @@ namespace dpsosp {
 /// what the others answer.
 class AlteredRecords final : public UncheckedRecords {
  public:
-  using Add = std::function<ClipReport(const AnyRecords& others,
-                                       const Summand& summand,
-                                       const BatchView& batch,
-                                       double limit,
-                                       VectorRef out)>;
+  using Add = std::function<ClipReport(const AnyRecords& others, const Summand& summand,
+                                       const BatchView& batch, double limit, VectorRef out)>;
   AlteredRecords(std::shared_ptr<const AnyRecords> others, Index size, Add add)
       : others_(std::move(others)), size_(size), add_(std::move(add)) {}
   /// As many as the others, which outlive it.
@@ -28,9 +25,7 @@ class AlteredRecords final : public UncheckedRecords {
   bool separable() const override { return others_->separable(); }
   bool has_second_order() const override { return others_->has_second_order(); }
   Index hessian_rank() const override { return others_->hessian_rank(); }
-  ClipReport add(const Summand& summand,
-                 const BatchView& batch,
-                 double limit,
+  ClipReport add(const Summand& summand, const BatchView& batch, double limit,
                  VectorRef out) const override {
     return add_(*others_, summand, batch, limit, out);
   }

@@ -17,11 +17,8 @@ struct CountedValue {
 /// out_k += Σ_i clamp(differences(z_i)_k, ±limit·|values_k − centre|) over records of value z_i,
 /// `differences(z)` from the loss at `centre` to that at each value: of simulated records, exactly.
 template <class Differences>
-ClipReport clamped_coordinate_sum(std::span<const CountedValue> records,
-                                  ConstVectorRef values,
-                                  double centre,
-                                  double limit,
-                                  VectorRef out,
+ClipReport clamped_coordinate_sum(std::span<const CountedValue> records, ConstVectorRef values,
+                                  double centre, double limit, VectorRef out,
                                   const Differences& differences) {
   ClipReport report;
   for (const auto& [z, count] : records) {

@@ -31,11 +31,8 @@ struct DrawnValues {
 
 /// n records drawn from the law; `balanced` makes every S consecutive records of a one-stratum law
 /// a random order of its S values.
-DrawnValues draw_values(std::string problem,
-                        const FiniteLaw& law,
-                        Index records,
-                        RecordSampling sampling,
-                        std::uint64_t data_seed);
+DrawnValues draw_values(std::string problem, const FiniteLaw& law, Index records,
+                        RecordSampling sampling, std::uint64_t data_seed);
 
 /// Number of records i with i mod strata = stratum among the first n.
 Index stratum_size(Index n, Index strata, Index stratum);
@@ -44,20 +41,16 @@ Index stratum_size(Index n, Index strata, Index stratum);
 Vector shares(const std::vector<Index>& counts, Index n);
 
 /// Records of a loss of kinds that are columns of `values`.
-void set_records(std::unique_ptr<const KindLoss> loss,
-                 std::shared_ptr<const RecordColumns> values,
-                 DrawnValues drawn,
-                 Problem& problem);
+void set_records(std::unique_ptr<const KindLoss> loss, std::shared_ptr<const RecordColumns> values,
+                 DrawnValues drawn, Problem& problem);
 
 /// Records of a dense loss that are columns of `values`.
 template <class Loss>
-void set_records(typename Loss::Facts facts,
-                 std::shared_ptr<const RecordColumns> values,
-                 DrawnValues drawn,
-                 Problem& problem) {
+void set_records(typename Loss::Facts facts, std::shared_ptr<const RecordColumns> values,
+                 DrawnValues drawn, Problem& problem) {
   if (drawn.simulated)
-    problem.simulated = simulate<Loss>(
-        std::move(facts), RecordTable(std::move(values)), std::move(drawn.simulated));
+    problem.simulated = simulate<Loss>(std::move(facts), RecordTable(std::move(values)),
+                                       std::move(drawn.simulated));
   else
     problem.records =
         admit<Loss>(std::move(facts), RecordTable(std::move(values), std::move(drawn.list)));

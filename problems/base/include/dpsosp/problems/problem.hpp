@@ -44,9 +44,7 @@ struct Slice {
 };
 /// The plane of the first two coordinates through `origin`, both from `from` to `to`; none if
 /// d < 2.
-std::optional<Slice> first_two_coordinates(std::string caption,
-                                           Vector origin,
-                                           double from,
+std::optional<Slice> first_two_coordinates(std::string caption, Vector origin, double from,
                                            double to);
 
 /// Public facts, private records, and the objectives by which a result is judged.

@@ -48,11 +48,8 @@ inline bool centred(RecordSampling s) {
 }
 /// Bound of F(x₀) − min F where `gap` is the population's. Records that are not centred move a
 /// difference of two values of F by `shift` at most; if that is not finite, the gap is an estimate.
-Constant suboptimality_by_mean(double gap,
-                               double shift,
-                               RecordSampling sampling,
-                               std::string centred_proof,
-                               std::string shifted_proof);
+Constant suboptimality_by_mean(double gap, double shift, RecordSampling sampling,
+                               std::string centred_proof, std::string shifted_proof);
 
 Field sampling_field(RecordSampling& value, std::vector<RecordSampling> offered);
 
@@ -61,18 +58,14 @@ Stream range_stream(std::uint64_t data_seed, Index begin, Index size);
 
 /// Refuses, for simulated records, what they cannot answer: a list of records, and under `whole`
 /// every batch but all n. \throws InputError
-void check_simulated_batch(std::string_view problem,
-                           RecordSampling sampling,
-                           const BatchView& batch,
-                           Index records);
+void check_simulated_batch(std::string_view problem, RecordSampling sampling,
+                           const BatchView& batch, Index records);
 
 /// Refuses a clip limit below `bound`, the largest norm that any record's contribution can have at
 /// the point of the query. \param cancelled  size of the numbers whose difference the contribution
 /// is: its rounding, at moves of rounding size larger than any limit proportional to them, is let
 /// pass. \return what to multiply the sum with, below 1 there. \throws InputError
-double check_simulated_limit(std::string_view problem,
-                             double bound,
-                             double limit,
+double check_simulated_limit(std::string_view problem, double bound, double limit,
                              double cancelled = 0.0);
 
 }  // namespace dpsosp

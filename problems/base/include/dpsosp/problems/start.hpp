@@ -24,12 +24,11 @@ class StartOption {
   enum class Kind { standard, saddle, near_saddle, far, random };
   friend constexpr auto words_of(Kind) {
     using enum Kind;
-    return word_list<Kind>("start",
-                           {{standard, "standard"},
-                            {saddle, "saddle"},
-                            {near_saddle, "near_saddle"},
-                            {far, "far"},
-                            {random, "random"}});
+    return word_list<Kind>("start", {{standard, "standard"},
+                                     {saddle, "saddle"},
+                                     {near_saddle, "near_saddle"},
+                                     {far, "far"},
+                                     {random, "random"}});
   }
 
   Kind kind = Kind::standard;

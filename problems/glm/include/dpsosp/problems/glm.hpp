@@ -44,14 +44,11 @@ std::unique_ptr<const SimulatedSums> glm_atom_sums(GlmModel model,
 std::vector<Index> atom_counts(Index atoms, std::uint64_t data_seed, Index begin, Index size);
 
 /// F(w) = Σ_i weights_i f(w; x_i, y_i); equal weights 1/n where `weights` is empty.
-std::unique_ptr<const Objective> glm_objective(GlmModel model,
-                                               std::shared_ptr<const GlmData> data,
+std::unique_ptr<const Objective> glm_objective(GlmModel model, std::shared_ptr<const GlmData> data,
                                                Vector weights = {});
 
 /// glm_constants() and a bound of F(x₀) − min F, with the share of it that is attained.
-Constants glm_constants(const ScalarLoss& loss,
-                        const Penalty& penalty,
-                        const Vector& initial_point,
+Constants glm_constants(const ScalarLoss& loss, const Penalty& penalty, const Vector& initial_point,
                         double gap_attained);
 
 /// Features at the corners of the unit ball of R^d, beside each of the labels.

@@ -59,8 +59,7 @@ class GlmFamily : public ProblemFamily {
   /// \throws InputError on settings that make no model
   virtual Model model() const = 0;
   /// Adds constants that the family has beside the common ones.
-  virtual void add_constants(const Model& /*law*/,
-                             const PublicFacts& /*facts*/,
+  virtual void add_constants(const Model& /*law*/, const PublicFacts& /*facts*/,
                              Constants& /*constants*/) const {}
   /// The population objective of the continuous law, turned so that w* = ‖w*‖ e₁ and it is public;
   /// null if the law is another or has no exact form.
@@ -73,9 +72,7 @@ class GlmFamily : public ProblemFamily {
   /// How fine the population objective's quadrature has to be; 0 if it has none.
   double detail(const Model& law) const;
   PlaneRule rule(const Model& law, Index dimension) const;
-  void draw_atoms(const Model& law,
-                  const InstanceSpec& spec,
-                  std::shared_ptr<const GlmData> atoms,
+  void draw_atoms(const Model& law, const InstanceSpec& spec, std::shared_ptr<const GlmData> atoms,
                   Problem& problem) const;
   void add_landmarks(const Model& law, const Vector& planted, Problem& problem) const;
   std::optional<Slice> slice(const Vector& planted) const;

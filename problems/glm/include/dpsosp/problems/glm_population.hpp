@@ -49,7 +49,7 @@ using ExpectedLoss =
 /// F(w) = E φ(⟨w, x⟩; y) + λ Σ_j w_j²/(1 + w_j²) by quadrature, at a cost independent of d.
 /// \param planted  w* ∈ R^d, on which y depends through ⟨w*, x⟩ alone.
 /// \param basis    U of a low-rank law; d × 0 for the others.
-std::unique_ptr<const Objective> glm_population(
-    PlaneRule rule, ExpectedLoss expected, double regulariser, Vector planted, Matrix basis);
+std::unique_ptr<const Objective> glm_population(PlaneRule rule, ExpectedLoss expected,
+                                                double regulariser, Vector planted, Matrix basis);
 
 }  // namespace dpsosp

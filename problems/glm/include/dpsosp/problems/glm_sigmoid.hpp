@@ -28,8 +28,7 @@ class GlmSigmoid final : public GlmFamily {
  protected:
   Fields model_fields() override;
   Model model() const override;
-  void add_constants(const Model& law,
-                     const PublicFacts& facts,
+  void add_constants(const Model& law, const PublicFacts& facts,
                      Constants& constants) const override;
 };
 

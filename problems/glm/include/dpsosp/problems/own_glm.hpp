@@ -100,10 +100,8 @@ class OwnGlm final : public DataGlmFamily {
   /// y of an entry of the label's column, 0 or 1 for signs.
   double label_of(double entry) const;
   /// x of a record, with ‖x‖ ≤ 1, and ‖x‖ before it was shortened.
-  double encode(Index record,
-                const std::vector<Index>& columns,
-                const std::map<Index, Interval>& intervals,
-                VectorRef x) const;
+  double encode(Index record, const std::vector<Index>& columns,
+                const std::map<Index, Interval>& intervals, VectorRef x) const;
 
   mutable std::shared_ptr<const NumberTable> table_;
 };

@@ -38,8 +38,7 @@ class CosineSaddle final : public ProblemFamily {
 };
 
 /// F of the family for given column means of cos(s z) and sin(s z).
-std::unique_ptr<const DiagonalObjective> cosine_saddle_objective(double amplitude,
-                                                                 Vector mean_cos,
+std::unique_ptr<const DiagonalObjective> cosine_saddle_objective(double amplitude, Vector mean_cos,
                                                                  Vector mean_sin);
 
 }  // namespace dpsosp

@@ -47,12 +47,10 @@ class CovarianceGan final : public ProblemFamily {
 };
 
 /// The records of given samples (p × n, column i is z_i), for tests and loaders.
-std::unique_ptr<const AnyRecords> covariance_gan_records(Matrix samples,
-                                                         Index rank,
+std::unique_ptr<const AnyRecords> covariance_gan_records(Matrix samples, Index rank,
                                                          double strong_concavity);
 /// Φ for a given covariance S.
-std::unique_ptr<const Objective> covariance_gan_value(Matrix covariance,
-                                                      Index rank,
+std::unique_ptr<const Objective> covariance_gan_value(Matrix covariance, Index rank,
                                                       double strong_concavity);
 
 }  // namespace dpsosp

@@ -16,12 +16,11 @@ enum class PlantedScale { none, frobenius, spectral, over_sqrt_rank, over_rank }
 
 constexpr auto words_of(PlantedScale) {
   using enum PlantedScale;
-  return word_list<PlantedScale>("planted scale",
-                                 {{none, "none"},
-                                  {frobenius, "frobenius"},
-                                  {spectral, "spectral"},
-                                  {over_sqrt_rank, "over_sqrt_rank"},
-                                  {over_rank, "over_rank"}});
+  return word_list<PlantedScale>("planted scale", {{none, "none"},
+                                                   {frobenius, "frobenius"},
+                                                   {spectral, "spectral"},
+                                                   {over_sqrt_rank, "over_sqrt_rank"},
+                                                   {over_rank, "over_rank"}});
 }
 
 /// Matrix sensing as a nonconvex-strongly-concave minimax problem and as its value function.

@@ -54,7 +54,8 @@ class CosineMinimax final : public ProblemFamily {
 };
 
 /// Φ for a coupling vector c ∈ R^m and record means ē ∈ R^m, s̄ ∈ R^{m+k}.
-std::unique_ptr<const DiagonalObjective> cosine_minimax_value(
-    Vector coupling, double strong_concavity, double gamma, Vector mean_dual, Vector mean_primal);
+std::unique_ptr<const DiagonalObjective> cosine_minimax_value(Vector coupling,
+                                                              double strong_concavity, double gamma,
+                                                              Vector mean_dual, Vector mean_primal);
 
 }  // namespace dpsosp

@@ -40,17 +40,14 @@ Compared compared_of(std::string name, const Reproduced& reproduced, const Colle
 /// \param name     of its store, where there are earlier ones
 /// \param earlier  reports of other stores; a page says what moved between them and this one
 /// \return the first page
-std::filesystem::path write_report(const Reproduced& reproduced,
-                                   const Collection& collection,
-                                   const WriteOptions& options = {},
-                                   const std::string& name = {},
+std::filesystem::path write_report(const Reproduced& reproduced, const Collection& collection,
+                                   const WriteOptions& options = {}, const std::string& name = {},
                                    const std::vector<Compared>& earlier = {});
 
 /// Writes tables as LaTeX, figures as PDF, and paper.tex, which has them all.
 /// \param options  whose formats are not used
 /// \return paper.tex
-std::filesystem::path write_paper(const Site& site,
-                                  const std::filesystem::path& folder,
+std::filesystem::path write_paper(const Site& site, const std::filesystem::path& folder,
                                   const WriteOptions& options = {});
 
 /// Where a sweep was read from: a file as the command line names it, or a built-in one.
@@ -63,10 +60,8 @@ struct SweepSource {
 /// formats, each table as CSV, LaTeX and Markdown, and timings.csv, which alone differs between
 /// machines.
 /// \return what was written but for style sheet and scripts, the page last
-std::vector<std::filesystem::path> write_sweep(const Store& store,
-                                               const Runs& runs,
-                                               const Sweep& sweep,
-                                               const SweepSource& source,
+std::vector<std::filesystem::path> write_sweep(const Store& store, const Runs& runs,
+                                               const Sweep& sweep, const SweepSource& source,
                                                const std::filesystem::path& folder,
                                                const WriteOptions& options = {});
 

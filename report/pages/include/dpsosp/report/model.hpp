@@ -209,9 +209,9 @@ struct LeagueRank {
   int d = 0;
   int rank = 0;
   int of = 0;
-  double score = 0;      ///< share of targets reached
-  double frequency = 0;  ///< of the first group
-  std::string word{};    ///< first group, undecided or behind
+  double score = 0;                                   ///< share of targets reached
+  double frequency = 0;                               ///< of the first group
+  std::string word{};                                 ///< first group, undecided or behind
   std::vector<std::pair<std::string, double>> all{};  ///< scores of everybody
 };
 

@@ -23,16 +23,14 @@ struct WriteOptions {
 /// elsewhere. Files of an earlier report that this one does not write are left alone.
 /// \return the first page; its model, if pages were not made
 /// \throws InputError on a bad table or figure, ids that occur twice, or an unwritable folder
-std::filesystem::path write_site(Site site,
-                                 const std::filesystem::path& folder,
+std::filesystem::path write_site(Site site, const std::filesystem::path& folder,
                                  const WriteOptions& options = {});
 
 /// Writes one exhibit into a folder of its own: index.html and all that it shows. A figure that
 /// cannot be drawn is left out.
 /// \return what was written but for what pages have in common, the page or its model last
 /// \throws as write_site, but for figures
-std::vector<std::filesystem::path> write_exhibit(const ExhibitPage& exhibit,
-                                                 Site site,
+std::vector<std::filesystem::path> write_exhibit(const ExhibitPage& exhibit, Site site,
                                                  const std::filesystem::path& folder,
                                                  const WriteOptions& options = {});
 

@@ -96,11 +96,10 @@ inline std::string_view to_string(ClaimOf of) { return word_of(of); }
 
 constexpr auto words_of(EvidenceKind) {
   using enum EvidenceKind;
-  return word_list<EvidenceKind>("kind of evidence",
-                                 {{measurement, "measurement"},
-                                  {derivation, "derivation"},
-                                  {privacy, "privacy"},
-                                  {reproduction, "reproduction"}});
+  return word_list<EvidenceKind>("kind of evidence", {{measurement, "measurement"},
+                                                      {derivation, "derivation"},
+                                                      {privacy, "privacy"},
+                                                      {reproduction, "reproduction"}});
 }
 inline std::string_view to_string(EvidenceKind kind) { return word_of(kind); }
 

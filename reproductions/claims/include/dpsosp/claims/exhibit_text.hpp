@@ -41,8 +41,7 @@ std::vector<ExhibitText> parse_exhibits(const Texts& texts);
 /// \throws InputError if the text has no such exhibit; the rendering, if it has words for a table
 /// or figure of [[exhibit]] that the exhibit does not have
 ExhibitEntry exhibit_entry(
-    const Texts& texts,
-    std::string_view id,
+    const Texts& texts, std::string_view id,
     std::function<std::vector<Job>(const Study& study)> jobs,
     std::function<plots::Exhibit(const Runs& runs, const Study& study)> render);
 

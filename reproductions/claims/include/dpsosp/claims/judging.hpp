@@ -24,10 +24,8 @@ Finding nothing_ran();
 /// text names the least such n, to two digits.
 /// \param trivial  what is larger than what below that n, as "α > G"
 /// \throws InputError if there is no such n in 1..1e60
-Finding vacuous_below(const std::function<bool(double)>& says_something,
-                      std::string_view trivial,
-                      std::string_view setting,
-                      std::string reason);
+Finding vacuous_below(const std::function<bool(double)>& says_something, std::string_view trivial,
+                      std::string_view setting, std::string reason);
 
 /// The least c > 0 with `cost(c) <= budget`, for a cost that falls as c grows: from above, to 1e-5.
 /// \param guess  where the search begins; right to a factor of a few, it takes ten costs

@@ -33,7 +33,7 @@ struct Finding {
   /// Of a slope claim: its slopes, in the claim's order, with the verdicts that are the claim's;
   /// none where a slope was not run.
   std::vector<std::optional<Slope>> slopes{};
-  std::string rests_on{};            ///< the same in words: "formulas", "120 runs of zhou-2020"
+  std::string rests_on{};  ///< the same in words: "formulas", "120 runs of zhou-2020"
 };
 
 /// Jobs of one setting, usually one a seed: runs or probes.
@@ -47,9 +47,7 @@ struct JobCell {
 JobCell seeded_cell(RunSpec spec, std::uint64_t seeds, Coordinates at = {});
 /// A cell of one probe, or of one a seed.
 template <Probe P>
-JobCell probe_cell(const Study& study,
-                   const P& parameters,
-                   Coordinates at = {},
+JobCell probe_cell(const Study& study, const P& parameters, Coordinates at = {},
                    std::uint64_t seeds = 1) {
   JobCell cell{.at = std::move(at), .jobs = {}};
   for (std::uint64_t seed = 0; seed < seeds; ++seed)
@@ -114,8 +112,7 @@ struct Evidence {
   const Study& study;
 
   /// The cells of one sweep; of one part or arm where they are named.
-  std::vector<const JudgedCell*> of(std::string_view sweep,
-                                    std::string_view part = {},
+  std::vector<const JudgedCell*> of(std::string_view sweep, std::string_view part = {},
                                     std::string_view arm = {}) const;
   /// Every finished run, each once: parts of a sweep may share runs.
   std::vector<FinishedRun> finished() const;
@@ -139,8 +136,7 @@ struct Predicate {
 /// The predicate of a claim that formulas decide.
 Predicate by_formulas(std::string claim, Finding (*judge)());
 /// The predicate of a claim that rests on every run of built-in sweeps.
-Predicate on_sweeps(std::string claim,
-                    std::vector<std::string> sweeps,
+Predicate on_sweeps(std::string claim, std::vector<std::string> sweeps,
                     std::function<Finding(const Evidence&)> judge);
 
 /// The jobs of all its cells.

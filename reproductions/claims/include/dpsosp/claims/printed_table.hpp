@@ -62,14 +62,11 @@ plots::Table controls_table(const Runs& runs, const Sweep& sweep, std::string id
 
 /// slopes_figure without the panels of the solved α, which is drawn beside every metric, in figures
 /// of at most six panels.
-std::vector<plots::Figure> slopes_figures(const Runs& runs,
-                                          const Sweep& sweep,
+std::vector<plots::Figure> slopes_figures(const Runs& runs, const Sweep& sweep,
                                           const std::string& id);
 
 /// What the exhibit of a printed table shows: the table, its slopes and figures sweep by sweep.
-plots::Exhibit printed_table_exhibit(const Runs& runs,
-                                     const Study& study,
-                                     const PrintedTable& table,
-                                     const Texts& texts);
+plots::Exhibit printed_table_exhibit(const Runs& runs, const Study& study,
+                                     const PrintedTable& table, const Texts& texts);
 
 }  // namespace dpsosp

@@ -22,14 +22,10 @@ class ClippedSums {
   virtual bool adds_hessians() const { return false; }
 
   /// As RecordSums::add.
-  virtual ClipReport add(const Summand& summand,
-                         const Members& members,
-                         double limit,
+  virtual ClipReport add(const Summand& summand, const Members& members, double limit,
                          VectorRef out) const = 0;
   /// As RecordSums::add_hessians.
-  virtual ClipReport add_hessians(const Point& point,
-                                  const Members& members,
-                                  double limit,
+  virtual ClipReport add_hessians(const Point& point, const Members& members, double limit,
                                   VectorRef out) const;
   /// The same sums of projected features, as AnyRecords::projected.
   virtual std::unique_ptr<const ClippedSums> projected(const Matrix& map, double cap) const;

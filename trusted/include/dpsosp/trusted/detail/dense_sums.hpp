@@ -66,9 +66,7 @@ class DenseSums final : public ClippedSums {
   Index hessian_rank() const override { return has_curvature ? 1 : 0; }
 
   bool adds_hessians() const override { return has_curvature; }
-  ClipReport add(const Summand& asked,
-                 const Members& members,
-                 double limit,
+  ClipReport add(const Summand& asked, const Members& members, double limit,
                  VectorRef out) const override {
     const NoTraces before_and_after;
     const ShownSummand shown(asked);
@@ -85,9 +83,7 @@ class DenseSums final : public ClippedSums {
   }
 
   /// c u uᵀ, weighed by its norm |c|‖u‖².
-  ClipReport add_hessians(const Point& point,
-                          const Members& members,
-                          double limit,
+  ClipReport add_hessians(const Point& point, const Members& members, double limit,
                           VectorRef out) const override {
     if constexpr (has_curvature) {
       const NoTraces before_and_after;
@@ -96,8 +92,8 @@ class DenseSums final : public ClippedSums {
       check({out.size()}, dimension_ * dimension_);
       const typename Loss::Gradients query(facts_, Point(x), nullptr, Block::x);
       const auto use = [&](const DenseRecord& record, Index, Index times, One& one, VectorRef sum) {
-        const auto c = answer<double, &Loss::curvature>(
-            one.v, query, record, one.scratch.data(), VectorRef(one.v));
+        const auto c = answer<double, &Loss::curvature>(one.v, query, record, one.scratch.data(),
+                                                        VectorRef(one.v));
         const double length = length_of(one.v), norm = std::abs(c) * length * length;
         const double factor = outer_factor(clip_weight(one.report, norm, limit, times), c, length);
         if (factor == 0) return;
@@ -111,9 +107,7 @@ class DenseSums final : public ClippedSums {
   }
 
  private:
-  ClipReport add_gradients(const Summand& s,
-                           const Members& members,
-                           double limit,
+  ClipReport add_gradients(const Summand& s, const Members& members, double limit,
                            VectorRef out) const {
     const Point& point = s.point;
     const Point* const previous = s.before();
@@ -138,9 +132,7 @@ class DenseSums final : public ClippedSums {
     return over_records(query, members, &point, previous, parts.written(), out, use);
   }
 
-  ClipReport add_losses(const Summand& s,
-                        const Members& members,
-                        double limit,
+  ClipReport add_losses(const Summand& s, const Members& members, double limit,
                         VectorRef out) const {
     check({s.point.x.size(), s.previous->x.size()}, dimension_);
     const typename Loss::Losses query(facts_, s.point, *s.previous);
@@ -152,9 +144,7 @@ class DenseSums final : public ClippedSums {
     return over_records(query, members, nullptr, nullptr, 0, out, use);
   }
 
-  ClipReport add_coordinate_losses(const Summand& s,
-                                   const Members& members,
-                                   double limit,
+  ClipReport add_coordinate_losses(const Summand& s, const Members& members, double limit,
                                    VectorRef out) const {
     const Index j = s.coordinate;
     if (j < 0 || j >= std::min(dimension_, table_.width())) refuse("has no such coordinate");
@@ -179,9 +169,7 @@ class DenseSums final : public ClippedSums {
 
   /// Weighed by the norm |c|‖u‖², or by a bound that the loss states. That may be too small, so
   /// what is longer than limit·‖v‖ all the same is cut to it.
-  ClipReport add_products(const Summand& s,
-                          const Members& members,
-                          double limit,
+  ClipReport add_products(const Summand& s, const Members& members, double limit,
                           VectorRef out) const {
     check(
         {s.point.x.size(), s.previous ? s.previous->x.size() : s.v.size(), s.v.size(), out.size()},
@@ -196,8 +184,8 @@ class DenseSums final : public ClippedSums {
       const Vector v = s.v;
       const typename Loss::Gradients query(facts_, s.point, s.before(), Block::x);
       const auto use = [&](const DenseRecord& record, Index, Index times, One& one, VectorRef sum) {
-        const auto c = answer<double, &Loss::curvature>(
-            one.v, query, record, one.scratch.data(), VectorRef(one.v));
+        const auto c = answer<double, &Loss::curvature>(one.v, query, record, one.scratch.data(),
+                                                        VectorRef(one.v));
         const double bound = std::abs(c) * one.v.squaredNorm();
         one.v *= c * one.v.dot(v);
         add(bound, times, one, sum);
@@ -206,8 +194,8 @@ class DenseSums final : public ClippedSums {
     } else {
       const typename Loss::Products query(facts_, s.point, s.before(), s.v);
       const auto use = [&](const DenseRecord& record, Index, Index times, One& one, VectorRef sum) {
-        const auto bound = answer<double, &Loss::product>(
-            one.v, query, record, one.scratch.data(), VectorRef(one.v));
+        const auto bound = answer<double, &Loss::product>(one.v, query, record, one.scratch.data(),
+                                                          VectorRef(one.v));
         add(bound, times, one, sum);
       };
       return over_records(query, members, nullptr, nullptr, dimension_, out, use);
@@ -275,12 +263,8 @@ class DenseSums final : public ClippedSums {
 
   /// use(record, i, times, one, sum) for the columns of a sum; one.v and one.scratch are zero.
   template <class Query, class Use>
-  ClipReport over_records(const Query& query,
-                          const Members& members,
-                          const Point* point,
-                          const Point* previous,
-                          Index entries,
-                          VectorRef out,
+  ClipReport over_records(const Query& query, const Members& members, const Point* point,
+                          const Point* previous, Index entries, VectorRef out,
                           const Use& use) const {
     const BatchView& columns = members.columns;
     const auto dual_of = [](const Point* p, Index i) {
@@ -295,10 +279,8 @@ class DenseSums final : public ClippedSums {
         if (times == 0) continue;
         one.v.setZero();
         one.scratch.setZero();
-        const DenseRecord record{one.copy_of(table_.column(i), table_.width()),
-                                 table_.label(i),
-                                 dual_of(point, i),
-                                 dual_of(previous, i)};
+        const DenseRecord record{one.copy_of(table_.column(i), table_.width()), table_.label(i),
+                                 dual_of(point, i), dual_of(previous, i)};
         use(record, i, times, one, partial);
       }
       return one.report;
@@ -306,17 +288,14 @@ class DenseSums final : public ClippedSums {
   }
 
   /// The same vector of all records, computed of one that is zero.
-  ClipReport add_alike(const typename Loss::Gradients& query,
-                       const Parts& parts,
-                       const Members& members,
-                       double limit,
-                       VectorRef out) const {
+  ClipReport add_alike(const typename Loss::Gradients& query, const Parts& parts,
+                       const Members& members, double limit, VectorRef out) const {
     static_assert(!own_dual);
     const Vector none = Vector::Zero(table_.width());
     One one{Vector::Zero(parts.written()), Vector::Zero(scratch_of(query))};
     const DenseRecord record{{none.data(), none.size()}, 0.0, 0.0, 0.0};
-    const auto g = answer<DenseGradient, &Loss::gradient>(
-        one.v, query, record, one.scratch.data(), VectorRef(one.v));
+    const auto g = answer<DenseGradient, &Loss::gradient>(one.v, query, record, one.scratch.data(),
+                                                          VectorRef(one.v));
     const Index times = members.records();
     if (times == 0) return {};
     one.v *= g.scale;

@@ -19,19 +19,14 @@ class KindSums final : public ClippedSums {
   const RecordTable& table() const override { return table_; }
   bool has_second_order() const override { return true; }
 
-  ClipReport add(const Summand& summand,
-                 const Members& members,
-                 double limit,
+  ClipReport add(const Summand& summand, const Members& members, double limit,
                  VectorRef out) const override;
 
  private:
   KindShares shares_of(const Summand& summand) const;
   std::vector<Index> count(const KindShares& shares, const Members& members) const;
-  ClipReport add_along_axes(const KindShares& shares,
-                            const std::vector<Index>& counts,
-                            double limit,
-                            const Vector* direction,
-                            VectorRef out) const;
+  ClipReport add_along_axes(const KindShares& shares, const std::vector<Index>& counts,
+                            double limit, const Vector* direction, VectorRef out) const;
   Vector in_axes(const Vector& v) const;
   Vector from_axes(const Vector& u) const;
 

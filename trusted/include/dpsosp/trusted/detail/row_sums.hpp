@@ -25,44 +25,27 @@ class RowSums final : public ClippedSums {
   Index hessian_rank() const override { return loss_.common ? 0 : 1; }
 
   bool adds_hessians() const override { return !loss_.common && !loss_.tilted; }
-  ClipReport add(const Summand& summand,
-                 const Members& members,
-                 double limit,
+  ClipReport add(const Summand& summand, const Members& members, double limit,
                  VectorRef out) const override;
-  ClipReport add_hessians(const Point& point,
-                          const Members& members,
-                          double limit,
+  ClipReport add_hessians(const Point& point, const Members& members, double limit,
                           VectorRef out) const override;
   std::unique_ptr<const ClippedSums> projected(const Matrix& map, double cap) const override;
 
  private:
-  ClipReport add_gradients(const Summand& s,
-                           const Members& members,
-                           double limit,
+  ClipReport add_gradients(const Summand& s, const Members& members, double limit,
                            VectorRef out) const;
-  ClipReport add_losses(const Summand& s,
-                        const Members& members,
-                        double limit,
+  ClipReport add_losses(const Summand& s, const Members& members, double limit,
                         VectorRef out) const;
-  ClipReport add_coordinate_losses(const Summand& s,
-                                   const Members& members,
-                                   double limit,
+  ClipReport add_coordinate_losses(const Summand& s, const Members& members, double limit,
                                    VectorRef out) const;
-  ClipReport add_products(const Summand& s,
-                          const Members& members,
-                          double limit,
+  ClipReport add_products(const Summand& s, const Members& members, double limit,
                           VectorRef out) const;
   struct Few;
   struct Sum;
   struct Clamped;
   template <class Use>
-  void by_few(int order,
-              const Point& point,
-              const Point* previous,
-              const BatchView& columns,
-              Index first,
-              Index last,
-              const Use& use) const;
+  void by_few(int order, const Point& point, const Point* previous, const BatchView& columns,
+              Index first, Index last, const Use& use) const;
   void check(std::initializer_list<Index> sizes) const;
   void check(std::initializer_list<Index> sizes, Index expected) const;
   Vector common_gradient(const Point& point, const Point* previous) const;
