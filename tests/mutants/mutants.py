@@ -205,7 +205,7 @@ class Workshop:
                               *(f"-D{setting}" for setting in settings)], 600)
         if status != 0:
             sys.exit(f"mutants: the copy cannot be configured\n{output[-2000:]}")
-        programs = sorted({p for _, tests in PARTS.values() for p in tests} | {AUDIT[0]})
+        programs = sorted({p for _, tests in PARTS.values() for p in tests} | set(AUDIT[:1]))
         if not self.compile(programs, 7200):
             sys.exit("mutants: the copy does not build")
         measured = 0.0
@@ -220,14 +220,14 @@ class Workshop:
 
     def measure(self, program):
         """Filters and seconds of CPU of the quick tests of a program and of the slow ones."""
-        names = AUDIT[1] if program == AUDIT[0] else f"*-{TIMED}"
+        names = AUDIT[1] if program in AUDIT else f"*-{TIMED}"
         listing = self.times.with_name("tests.json")
         begin = cpu_of_children()
         verdict = self.fails(program, names, 1800, [f"--gtest_output=json:{listing}"])
         seconds = cpu_of_children() - begin
         if verdict:
             sys.exit(f"mutants: unchanged sources fail {program}: {verdict}")
-        if program == AUDIT[0]:
+        if program in AUDIT:
             return [[names, seconds]]
         tests = {f"{suite['name']}.{test['name']}": float(test["time"].rstrip("s"))
                  for suite in json.loads(listing.read_text())["testsuites"]
@@ -293,7 +293,7 @@ class Workshop:
         partial.rename(self.original)
         path.write_text("\n".join(lines))
         try:
-            if not self.compile([*PARTS[mutant["part"]][1], AUDIT[0]], 3600):
+            if not self.compile([*PARTS[mutant["part"]][1], *AUDIT[:1]], 3600):
                 return {"verdict": "does not build"}
             killed = {}
             for program, names, seconds in self.tests_of(mutant):
@@ -301,7 +301,8 @@ class Workshop:
                 if by:
                     killed["tests"] = by
                     break
-            if with_audit or not (killed or self.quick or place(mutant) in equivalents()):
+            if AUDIT and (with_audit or not (killed or self.quick or
+                                             place(mutant) in equivalents())):
                 killed["audited"] = True
                 by = self.fails(*AUDIT, 10 + 3 * self.steps[AUDIT[0]][0][1])
                 if by:
@@ -397,6 +398,18 @@ def read_record(path):
                 for row in csv.DictReader(file)]
 
 
+def keep_alone(folder):
+    """One part, the sources of a folder, judged by the program that tests it, without the audit."""
+    global AUDIT
+    patterns = [p for patterns, _ in PARTS.values() for p in patterns if p.startswith(f"{folder}/")]
+    if not patterns:
+        sys.exit(f"mutants: --alone {folder}, expected one of "
+                 + ", ".join(sorted({p.split("/")[0] for ps, _ in PARTS.values() for p in ps})))
+    AUDIT = ()
+    PARTS.clear()
+    PARTS[folder] = (patterns, [f"test_{folder}"])
+
+
 def latest(results):
     return list({identity(r): r for r in results}.values())
 
@@ -419,11 +432,15 @@ def main():
                         help="judge the survivors that are not argued to be equivalent once more, "
                              "by the tests of this tree")
     parser.add_argument("--record", type=pathlib.Path, help="a CSV file to write the results to")
+    parser.add_argument("--alone", metavar="FOLDER",
+                        help="only mutants of this folder, judged by test_FOLDER and nothing else")
     parser.add_argument("--list", action="store_true", help="only print the mutants")
     parser.add_argument("--report", action="store_true", help="only print the results so far")
     options = parser.parse_args()
     if options.count < 1:
         sys.exit(f"mutants: count = {options.count}, expected 1 or more")
+    if options.alone:
+        keep_alone(options.alone)
     if options.list:
         for m in chosen(ROOT, options.count, options.seed):
             print(f"{m['file']}:{m['line']}: {m['kind']}: {m['before']}  ->  {m['after']}")
