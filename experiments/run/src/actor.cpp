@@ -12,16 +12,11 @@
 #include "dpsosp/core/errors.hpp"
 #include "dpsosp/experiments/run.hpp"
 #include "dpsosp/isolation/guest_process.hpp"
+#include "opening.hpp"
 #include "run_setup.hpp"
 
 namespace dpsosp {
 namespace {
-
-/// The filter enforces the rule, so the rule must be the budget's.
-void check_rule(const RunDescription& d, const Scheduled& scheduled) {
-  if (d.door == Door::enforced || d.door == Door::no_clipping)
-    check(scheduled.rule, {d.epsilon, d.delta});
-}
 
 class InThisProcess final : public Actor {
  public:

@@ -18,9 +18,7 @@
 #include "dpsosp/isolation/guest_process.hpp"
 #include "dpsosp/privacy/accounting/renyi.hpp"
 #include "dpsosp/privacy/query.hpp"
-#include "dpsosp/privacy/release_curator.hpp"
-#include "dpsosp/privacy/simulated_curator.hpp"
-#include "dpsosp/privacy/unsound_curator.hpp"
+#include "opening.hpp"
 #include "run_parts.hpp"
 #include "run_setup.hpp"
 
@@ -28,23 +26,6 @@ namespace dpsosp {
 namespace {
 
 constexpr Index stored_point_limit = 4096;  // a longer output is not stored with the result
-
-Curator open_door(const Setup& s, Door door, const StreamKey& key, ClipLog& log) {
-  const PublicFacts& facts = s.told;
-  const Problem& p = s.problem;
-  if (door == Door::enforced) {
-    if (p.simulated) return SimulatedCurator(facts, *p.simulated, s.scheduled.rule, key, &log);
-    return {facts, *p.records, s.scheduled.rule, key, &log};
-  }
-  UnsoundCurator::Departures departures;
-  departures.no_noise = door == Door::no_noise || door == Door::not_private;
-  departures.no_data = door == Door::no_data;
-  departures.no_clipping = door == Door::not_private || door == Door::no_clipping;
-  departures.clip_batch_mean = door == Door::batch_mean_clip;
-  departures.realised_divisor = departures.resample_empty = door == Door::script;
-  if (p.simulated) return UnsoundCurator(facts, *p.simulated, key, departures, &log);
-  return UnsoundCurator(facts, *p.records, key, departures, &log);
-}
 
 class Recorder final : public Observer {
  public:
@@ -238,7 +219,7 @@ RunResult run_result(const RunDescription& d, const std::optional<Isolation>& is
   const PublicFacts& facts = s.problem.facts;
   ClipLog log;
   const StreamKey key = key_of(d);
-  Curator curator = open_door(s, d.door, key, log);
+  Curator curator = open(s.problem, s.told, s.scheduled.rule, d.door, key, log);
   ObservationPlan plan;
   plan.uniform = std::max<Index>(2, d.observations);
   plan.per_decade = 0;
@@ -264,15 +245,9 @@ RunResult run_result(const RunDescription& d, const std::optional<Isolation>& is
 Release run_release(const RunDescription& d, const std::optional<Isolation>& isolation,
                     RunFollower* follower) {
   const Setup s = set_up(d, isolation, Telling::as_of_release);
-  if (d.door != Door::enforced)
-    throw InputError(fmt::format("release: {} needs the door `{}`, which does not enforce privacy",
-                                 d.algorithm, word_of(d.door)));
-  if (!s.problem.records)
-    throw InputError("release: the records are simulated, expected records in memory");
   ClipLog log;
   const StreamKey key = key_of(d);
-  ReleaseCurator curator(s.told, *s.problem.records, s.scheduled.rule, key,
-                         std::make_unique<SystemEntropy>(), &log);
+  ReleaseCurator curator = open_release(s.problem, s.told, s.scheduled.rule, d, key, log);
   Blind unseen(follower);
   tell_begin(s, follower);
   const auto spent = [&](const std::string& reason) {

@@ -2,7 +2,6 @@
 #include "run_parts.hpp"
 
 #include <algorithm>
-#include <cmath>
 
 #include <fmt/format.h>
 
@@ -24,17 +23,6 @@ Index records_charged(const Ledger& ledger) {
   return used;
 }
 
-/// The guarantee for a stated class of data sets, if what was spent at the rest of delta is within
-/// the budget.
-std::optional<ClassRelative> class_relative(const Ledger& ledger, const PrivacyBudget& budget,
-                                            double bound_failure) {
-  const double rest = budget.delta - (1.0 + std::exp(budget.epsilon)) * bound_failure;
-  if (bound_failure <= 0 || rest <= 0 || ledger.spent(rest).epsilon > budget.epsilon * (1 + 1e-9))
-    return {};
-  return ClassRelative{
-      .epsilon = budget.epsilon, .delta = budget.delta, .bound_failure = bound_failure};
-}
-
 }  // namespace
 
 AlgorithmResult algorithm_result(const Setup& s, const Outcome& outcome, const Ledger& ledger) {
@@ -47,36 +35,6 @@ AlgorithmResult algorithm_result(const Setup& s, const Outcome& outcome, const L
 
 ScheduleResult schedule_result(const Scheduled& scheduled) {
   return {.alpha = scheduled.alpha, .utility = scheduled.utility, .note = scheduled.note};
-}
-
-PrivacyResult privacy_result(const Curator& curator, const RunDescription& d,
-                             const Scheduled& scheduled, const ClipLog& log) {
-  const Ledger ledger = curator.ledger();
-  const Guarantee spent = ledger.spent(d.delta);
-  PrivacyResult p;
-  // An unclipped run that met a longer gradient than its noise is for has no guarantee.
-  p.label = log.violations > 0 ? PrivacyLabel::violated : curator.label();
-  p.delta = d.delta;
-  p.spent = spent.epsilon;
-  p.spent_accountant = spent.accountant;
-  p.queries = ledger.queries();
-  p.ledger = summary_of(ledger);
-  if (on_records(p.label) == PrivacyLabel::enforced ||
-      (p.label == PrivacyLabel::conditional && d.door == Door::enforced)) {
-    // The filter's budget, fixed before the run; under `conditional` as far as its assumption
-    // holds.
-    p.guarantee = d.epsilon;
-    p.filter = {.calibrator = scheduled.rule.calibrator,
-                .capacity = scheduled.rule.capacity,
-                .order = scheduled.rule.order,
-                .pure_capacity = scheduled.rule.pure_capacity,
-                .delta_extra = scheduled.rule.delta_extra};
-  }
-  if (p.label == PrivacyLabel::conditional) {
-    p.nominal = p.spent;
-    p.class_relative = class_relative(ledger, {d.epsilon, d.delta}, scheduled.bound_failure);
-  }
-  return p;
 }
 
 std::optional<double> hessian_lipschitz(const PublicFacts& facts) {

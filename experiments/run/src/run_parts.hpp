@@ -7,7 +7,7 @@
 
 #include "dpsosp/evaluator/trace.hpp"
 #include "dpsosp/experiments/run_result.hpp"
-#include "dpsosp/privacy/curator.hpp"
+#include "dpsosp/privacy/ledger.hpp"
 #include "run_setup.hpp"
 
 // The parts of a result, from what a run left behind.
@@ -16,8 +16,6 @@ namespace dpsosp {
 
 AlgorithmResult algorithm_result(const Setup& s, const Outcome& outcome, const Ledger& ledger);
 ScheduleResult schedule_result(const Scheduled& scheduled);
-PrivacyResult privacy_result(const Curator& curator, const RunDescription& description,
-                             const Scheduled& scheduled, const ClipLog& log);
 
 /// \throws RunFailed if the certificate could not be computed
 Certificate certificate_of(const Problem& problem, const Objective& objective, ConstVectorRef x,
