@@ -36,7 +36,7 @@ std::string lower_case(std::string_view text) {
   return small;
 }
 
-/// Whether a terminal obeys a UTF-8 character and does not show it (C1, and what turns the
+/// True if a terminal obeys a UTF-8 character and does not show it (C1, and what turns the
 /// direction of writing: U+202A to U+202E, U+2066 to U+2069).
 bool steers_terminals(std::string_view character) {
   const auto is_between = [&](std::string_view first, std::string_view last) {

@@ -91,7 +91,7 @@ void write_private_file(const fs::path& file, std::string_view content) {
 
 namespace {
 
-/// What stands at a path in place of a file, in words; empty for a file.
+/// Name of another kind of entry than a file at a path; empty for a file.
 std::string kind_but_file(mode_t mode) {
   if (S_ISREG(mode)) return {};
   if (S_ISDIR(mode)) return "is a folder";

@@ -32,7 +32,7 @@ bool is_within(const fs::path& path, const fs::path& folder) {
          folder.end();
 }
 
-/// Whether a file has another name, of a hard link, that is or lies in this path.
+/// True if a file has another name, of a hard link, that is or lies in this path.
 bool is_linked_in(const fs::path& file, const fs::path& path) {
   std::error_code error;
   if (!fs::is_regular_file(file, error) || fs::hard_link_count(file, error) < 2) return false;

@@ -14,7 +14,7 @@ inline double normal_of(std::uint64_t word) {
   return (word & 1U) != 0 ? -z : z;
 }
 
-/// What normals are added to.
+/// Target that normals are added to.
 enum class Onto { nothing, contents };
 
 /// out[j] = deviation · z_j, or out[j] += that, where z_j is what Stream::normal makes of word

@@ -103,7 +103,7 @@ EvaluationStatus bounded_lanczos(HessianOperator& hessian, const LanczosFactoriz
 
 constexpr Index few_steps = 32;
 
-/// Whether the matrix costs no more than the Lanczos steps.
+/// True if the matrix costs no more than the Lanczos steps.
 bool is_cheap(const Objective& objective, const CertificateOptions& options) {
   return objective.dimension() <= options.cheap_dense_limit &&
          objective.hessian_cost() <= options.steps;

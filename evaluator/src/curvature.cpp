@@ -27,7 +27,7 @@ void check(const Objective& objective, const CurvatureOptions& options, const Ve
 
 constexpr Index factored_dimension = 512;  // beyond it products cost less than Cholesky's factors
 
-/// Whether the matrix costs less than the products that a restarted Lanczos method takes at least.
+/// True if the matrix costs less than the products that a restarted Lanczos method takes at least.
 bool pays_as_matrix(const Objective& objective) {
   constexpr Index most = 2048;  // 32 MB
   const Index d = objective.dimension();

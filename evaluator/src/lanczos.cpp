@@ -14,7 +14,7 @@ namespace {
 
 constexpr double epsilon = std::numeric_limits<double>::epsilon();
 
-/// Whether Σ_{j ≤ k} p_j(λ)² ≤ limit; ends as soon as it is not, long before anything overflows.
+/// True if Σ_{j ≤ k} p_j(λ)² ≤ limit; ends as soon as it is not, long before anything overflows.
 bool sum_of_squares_within(const LanczosFactorization& f, double lambda, double limit) {
   double before = 0;
   double p = 1;

@@ -34,7 +34,7 @@ LeastEigenpair pair_of(HessianOperator& hessian, Vector v) {
   return pair;
 }
 
-/// Whether λ_min(H) ≥ bound, up to what is taken from it: Cholesky's factorisation is the proof.
+/// Lower bound of λ_min(H) near `bound`, if Cholesky's factorisation proves it.
 std::optional<double> proven_bound(Cholesky& cholesky, const Matrix& h, double bound) {
   const auto d = static_cast<double>(h.rows());
   const double trace = h.trace() - d * bound;

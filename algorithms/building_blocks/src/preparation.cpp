@@ -51,7 +51,7 @@ Scheduled by_settings(Algorithm& algorithm, const PublicFacts& facts) {
   return {.rule = {}, .note = "settings of the exhibit, no schedule"};
 }
 
-/// What one record is charged for at most: it is in one fresh batch and no other.
+/// Largest charges of one record: it is in one fresh batch and no other.
 std::vector<PlannedQuery> of_one_record(std::vector<PlannedQuery> plan) {
   bool met = false;
   for (PlannedQuery& q : plan) {

@@ -97,7 +97,7 @@ std::optional<double> seconds_of(const std::string& text) {
   return 86400 * days + seconds;
 }
 
-/// What --time of sbatch asks for: minutes, minutes:seconds, hours:minutes:seconds, and with days
+/// Seconds of --time of sbatch: minutes, minutes:seconds, hours:minutes:seconds, and with days
 /// before a dash hours, hours:minutes, hours:minutes:seconds. None where it is no time.
 std::optional<double> asked_seconds(const std::string& text) {
   const bool days = text.find('-') != std::string::npos;
@@ -219,7 +219,7 @@ JobNumber number_in(const std::string& answer) {
   return job;
 }
 
-/// What sbatch answered to a script.
+/// Answer of sbatch to a script.
 struct Submission {
   JobNumber job;
   std::string failure;  ///< what it says of its failure, or how it ended; empty: it did not fail

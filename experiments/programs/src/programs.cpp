@@ -51,8 +51,8 @@ std::string hash_of_file(const fs::path& path, const TomlNode& named) {
   return sha256(bytes);
 }
 
-/// What a folder holds, as one hash: of an environment of Python's, what its installer recorded,
-/// and the single files beside that.
+/// Hash of a folder's content: of an environment of Python's, of its installer's records,
+/// and of the single files beside these.
 std::string hash_of_folder(const fs::path& folder, const TomlNode& named) {
   const bool environment = fs::exists(folder / "pyvenv.cfg");
   std::map<std::string, std::string> sums;
@@ -269,7 +269,7 @@ std::map<fs::path, std::string>& known_cards() {
   return cards;
 }
 
-/// Whether a file in TOML is the card of a program; sweeps and projects of Python may lie beside.
+/// True if a file in TOML is the card of a program; sweeps and projects of Python may lie beside.
 bool names_a_program(const fs::path& file) {
   return TomlDocument(read_file(file), file.string()).root().has("program");
 }

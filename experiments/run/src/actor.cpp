@@ -55,7 +55,7 @@ std::unique_ptr<SealedProgram> read_program(const RunDescription& d, const std::
   return program;
 }
 
-/// What a program calls its parameters are its settings; one that names none may be given any.
+/// A program's settings are its named parameters; one that names none may be given any.
 void check_names(const std::map<std::string, std::string>& settings,
                  const std::map<std::string, std::string>& parameters) {
   if (parameters.empty()) return;

@@ -10,7 +10,7 @@
 
 namespace dpsosp {
 
-/// Who makes the steps of a run: an algorithm of this process, or one in a process of its own.
+/// Maker of a run's steps: an algorithm of this process, or one in a process of its own.
 class Actor {
  public:
   virtual ~Actor() = default;

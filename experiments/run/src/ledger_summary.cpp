@@ -50,7 +50,7 @@ struct CostOrder {
   }
 };
 
-/// What tells two events of one kind apart.
+/// Parameters by which two events of one kind differ.
 struct Parameters {
   std::array<double, 3> operator()(const GaussianEvent& e) const { return {e.noise_multiplier}; }
   std::array<double, 3> operator()(const PoissonGaussianEvent& e) const {

@@ -124,7 +124,7 @@ RunFailed failure(const std::string& reason, const Curator& curator, double delt
                                ledger.queries(), ledger.spent(delta).epsilon, delta));
 }
 
-/// What may be told of a guest's failure.
+/// Part of a guest's failure that may be shown.
 enum class Telling { all, as_of_release };
 
 RunFailed told(const GuestFailed& e, Telling telling) {
@@ -186,7 +186,7 @@ EvaluationLog evaluation_log(const ClipLog& log, Door door) {
 
 std::vector<double> entries_of(const Vector& point) { return {point.begin(), point.end()}; }
 
-/// What the evaluator says of where the run went. \throws RunFailed for what is not finite
+/// Evaluates the points of the run. \throws RunFailed for values that are not finite
 void evaluate(const Setup& s, const RunDescription& d, const Outcome& outcome,
               const Recorder& recorder, RunResult& r) {
   const PublicFacts& facts = s.problem.facts;

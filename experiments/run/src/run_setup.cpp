@@ -99,7 +99,7 @@ std::map<std::string, std::string> with_plain_integers(const RunSpec& spec) {
   return settings;
 }
 
-/// What answers the run that is asked for.
+/// Curator that answers the requested run.
 Door door_for(const RunSpec& spec, const AlgorithmCard& card) {
   const bool unsound_needed = !card.is_private() || spec.noise == NoiseRule::none;
   const bool clips = card.privacy == PrivacyLabel::enforced;

@@ -33,7 +33,7 @@ std::optional<double> number_at(const ParameterTexts& parameters, const std::str
 /// The last part of a setting's name, without its stage.
 std::string_view own_name(std::string_view name) { return name.substr(name.rfind('.') + 1); }
 
-/// What is clipped by a setting called `clip`, `clip_REST` or `REST_clip`.
+/// Quantity clipped by a setting called `clip`, `clip_REST` or `REST_clip`.
 std::optional<std::string_view> clipped_by(std::string_view name) {
   if (name == "clip") return "";
   if (name.starts_with("clip_")) return name.substr(5);
@@ -41,7 +41,7 @@ std::optional<std::string_view> clipped_by(std::string_view name) {
   return {};
 }
 
-/// What steps have the size of a setting called `step_size`, `REST_step_size` or `REST_step`.
+/// Steps sized by a setting called `step_size`, `REST_step_size` or `REST_step`.
 std::optional<std::string_view> stepped_by(std::string_view name) {
   if (name == "step_size") return "";
   for (const std::string_view end : {"_step_size", "_step"})

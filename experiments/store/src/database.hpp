@@ -19,7 +19,7 @@ namespace dpsosp {
 
 /// The build in columns `first` and on: version, binary, compiler, flags, instruction set.
 Build build_from(SQLite::Statement& row, int first);
-/// Whether any other outcome takes the place of this one.
+/// True if any other outcome replaces this one.
 bool gives_way(RunStatus status, std::string_view reason);
 
 /// The file of a store, and the rows of its tables. A member that takes a connection expects
@@ -30,7 +30,7 @@ class Store::Database {
 
   const std::filesystem::path& file() const { return file_; }
 
-  /// What `action` returns, with SQLite's errors as one line of ours.
+  /// Result of `action`, with SQLite's errors as one line of ours.
   template <class Action>
   auto translated(const Action& action) -> std::invoke_result_t<Action, SQLite::Database&> {
     try {
@@ -52,9 +52,9 @@ class Store::Database {
   DataFiles data_files(SQLite::Database& db) const;
   static void note(SQLite::Database& db, const DataFiles& files);
 
-  /// What a query selects: the digest, or nothing where the store has none.
+  /// Column of a query for the digest, or nothing where the store has none.
   std::string_view digest_column() const { return version_ >= 2 ? "runs.digest" : "''"; }
-  /// What a query selects: the columns of provenance, and its digest or nothing.
+  /// Columns of a query for provenance, and its digest or nothing.
   std::string_view provenance_columns() const;
 
   /// Provenance from those columns, `first` and on. \throws InputError if they are not as stored

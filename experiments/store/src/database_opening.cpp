@@ -64,7 +64,7 @@ std::string uri_of(const fs::path& file, std::string_view how) {
   return fmt::format("{}?{}", uri, how);
 }
 
-/// What SQLite says, and what to do.
+/// Message of SQLite, and a remedy.
 std::string reason_of(const SQLite::Exception& e) {
   std::string reason = e.what();
   const int code = e.getExtendedErrorCode();

@@ -89,10 +89,10 @@ std::string_view without_return(std::string_view line) {
   return line;
 }
 
-/// Whether a line was not written to its end before the power went: no line has a zero.
+/// True if a line was not written to its end before the power went: no line has a zero.
 bool has_a_hole(std::string_view line) { return line.find('\0') != std::string_view::npos; }
 
-/// Whether a line, without its end, ends in the digest of what is before it.
+/// True if a line, without its end, ends in the digest of what is before it.
 bool is_whole(std::string_view line) {
   if (line.size() < digest_tail || !line.ends_with("\"}")) return false;
   const std::string_view body = line.substr(0, line.size() - digest_tail);

@@ -142,7 +142,7 @@ class FirstError {
   std::atomic<bool> any_{false};
 };
 
-/// What jobs of like cost have in common: all but their seeds.
+/// Common part of jobs of like cost: all but their seeds.
 std::string kind_of(const RunKey& key) {
   json description = key.description();
   description.erase("seed");

@@ -19,7 +19,7 @@ std::string result_text(const nlohmann::json& result);
 /// records too, with the label of this one.
 std::string relabelled(std::string_view description, std::string_view result);
 
-/// What damage of a run's outcome is noticed by; the key is a digest of the rest.
+/// Digest that reveals damage of a run's outcome; the key is a digest of the rest.
 std::string outcome_digest(std::string_view key, std::string_view status, std::string_view reason,
                            std::string_view result);
 

@@ -142,7 +142,7 @@ double half_width(const std::string& low, const std::string& high) {
   return 0.5 * (*number(high) - *number(low));
 }
 
-/// Whether the numbers k, k + 1, k + 2 are a slope with its interval: "a [b, c]".
+/// True if the numbers k, k + 1, k + 2 are a slope with its interval: "a [b, c]".
 bool is_slope(const TextParts& w, std::size_t k) {
   if (k + 2 >= w.numbers.size()) return false;
   std::size_t place = 0;
@@ -253,7 +253,7 @@ std::vector<std::string> compare(const Table& fresh, const Table& reference) {
   return differences;
 }
 
-/// What figures are drawn from, and where it was computed: files beside the tables that two
+/// Data of figures, and where they were computed: files beside the tables that two
 /// machines need not share. The tables made of them are compared.
 constexpr std::array<std::string_view, 2> no_tables{"curves.csv", "provenance.csv"};
 

@@ -50,7 +50,7 @@ Size time_law(const std::vector<std::pair<Size, double>>& seen) {
   return full;
 }
 
-/// What runs of one cell have in common: all but their seeds.
+/// Common part of the runs of one cell: all but their seeds.
 std::string cell_of(json description) {
   description.erase("seed");
   description.erase("data_seed");

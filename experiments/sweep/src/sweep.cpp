@@ -99,14 +99,14 @@ std::vector<FitCell> over(std::vector<FitCell> cells,
   return cells;
 }
 
-/// Whether the schedule's α bounds the metric: whether both are of one quantity.
+/// True if the schedule's α bounds the metric: both are of one quantity.
 bool is_promised(const RunDescription& run, std::string_view metric) {
   const auto algorithm = find_algorithm(run.algorithm);
   apply_settings(*algorithm, run.settings);
   return metric.ends_with(to_string(algorithm->promised()));
 }
 
-/// Whether the slope is worse than claimed by more than a hidden factor ln x makes it, along the
+/// True if the slope is worse than claimed by more than a hidden factor ln x makes it, along the
 /// axis itself: 0.25 for dimensions from 16 to 256.
 bool exceeds_logarithm(const Slope& slope, ClaimedExponent claimed) {
   if (slope.request.axis == "epsilon") return true;  // logarithms of n ε: as those of n
@@ -116,7 +116,7 @@ bool exceeds_logarithm(const Slope& slope, ClaimedExponent claimed) {
   return slope.fit->interval.low - claimed.high > of_logarithm;
 }
 
-/// What was chosen for a cell; no setting where its arm is not tuned.
+/// Settings chosen for a cell; none where its arm is not tuned.
 const Coordinates& settings_chosen(const Arm& arm, const Part& part, const Cell& cell) {
   if (arm.trials.size() == 1) return arm.trials.front();
   const auto found = part.chosen.find({cell.arm, cell.at});

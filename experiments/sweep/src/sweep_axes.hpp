@@ -16,7 +16,7 @@ namespace dpsosp {
 inline constexpr std::int64_t most_seeds = 100000;
 inline constexpr std::int64_t most_first_seed = std::int64_t{1} << 53;
 
-/// What applies at this scale: the value itself, or that of a table {smoke = …, quick = …, full =
+/// Value at this scale: the node itself, or that of a table {smoke = …, quick = …, full =
 /// …}.
 TomlNode at_scale(const TomlNode& node, Scale scale);
 

@@ -129,7 +129,7 @@ void check_fit_axis(const TomlNode& node, const Part& part) {
                                 value.dump()));
 }
 
-/// What the claim states on the fit's axis; where it states several exponents there, that of the
+/// Claimed exponent on the fit's axis; where the claim states several there, that of the
 /// fit's part and arm.
 const StatedExponent& exponent_of(const TomlNode& claim, const FitRequest& fit, const Part& part,
                                   const Sweep& sweep, std::span<const StatedExponent> stated) {
@@ -168,7 +168,7 @@ const StatedExponent& exponent_of(const TomlNode& claim, const FitRequest& fit, 
       anywhere.size(), fit.axis, here.empty() ? "none" : "several"));
 }
 
-/// Whether the claim is about the fit's metric: that of its entries for this part and arm, where it
+/// True if the claim is about the fit's metric: that of its entries for this part and arm, where it
 /// has such, else that of any entry on this axis. The schedule's own α is judged beside each.
 bool is_of_claim(const FitRequest& fit, const Part& part, const Sweep& sweep,
                  std::span<const StatedExponent> stated) {

@@ -20,7 +20,7 @@ using nlohmann::json;
 constexpr std::int64_t most_trials = 10000;
 constexpr std::size_t most_tuned = 16;  // settings of an arm
 
-/// Whether a setting of the algorithm takes whole numbers alone; none without such a setting.
+/// True if a setting of the algorithm takes whole numbers alone; none without such a setting.
 std::optional<bool> takes_integers(const std::string& algorithm, const std::string& setting) {
   const auto made = find_algorithm(algorithm);
   const Fields fields = made->fields();

@@ -4,7 +4,7 @@
 #include "dpsosp/experiments/sweep.hpp"
 #include "dpsosp/experiments/toml_reader.hpp"
 
-/// What the file of a sweep says of tuning.
+/// Tuning as the file of a sweep states it.
 namespace dpsosp {
 
 /// [tune], but for its space.

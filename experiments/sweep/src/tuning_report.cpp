@@ -78,7 +78,7 @@ int digits_apart(double a, double b) {
 /// A choice is worth its name where it is this many times better than the start.
 constexpr double least_gain = 3;
 
-/// What a search on the same records costs.
+/// Price of a search on the same records.
 struct SearchPrice {
   double epsilon = 0;  ///< of runs as they are
   double noise = 1;    ///< factor on the noise of every run, for the whole to fit the budget

@@ -15,7 +15,7 @@
 namespace dpsosp {
 namespace {
 
-/// What an arm used in the cells of a part.
+/// Settings that an arm used in the cells of a part.
 struct UsedByArm {
   std::vector<UsedNumbers> clips{}, step_sizes{};
   std::vector<double> steps{};
@@ -86,7 +86,7 @@ std::string warning_of_clip(const UsedByArm& used, const std::string& arm) {
       to_text(used.clips));
 }
 
-/// Whether a metric of the part looks at what is released.
+/// True if a metric of the part looks at what is released.
 bool looks_at_output(const Sweep& sweep, const Part& part) {
   return std::ranges::any_of(shown_metrics(sweep, part), [](const std::string& metric) {
     return metric.find("output.") != std::string::npos;
@@ -108,7 +108,7 @@ std::string warning_where_they_differ(std::string_view what, const ByArm& arms) 
   return fmt::format("the {} differ: {}", what, fmt::join(words, "; "));
 }
 
-/// What a comparison needs to be the same for all arms, and is not.
+/// Differences between arms that a comparison should not have.
 std::vector<std::string> warnings_of_terms(const Sweep& sweep, const Part& part) {
   ByArm problems, sizes, budgets, calibrators;
   std::size_t last = sweep.arms.size();
@@ -139,7 +139,7 @@ std::vector<std::string> warnings_of_terms(const Sweep& sweep, const Part& part)
 /// Below this part of what another arm spends, a method has more noise than it need have beside it.
 constexpr double little_spent = 0.5;
 
-/// Whether the budget ended runs of an arm, or was left; empty: neither.
+/// Warning that the budget ended runs of an arm, or was left; empty: neither.
 /// \param most  share of ε that an arm of the part spends
 std::string warning_of_budget(const UsedByArm& used, const std::string& arm, double most) {
   if (!used.cut_short.empty())

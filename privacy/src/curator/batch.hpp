@@ -8,7 +8,7 @@
 
 namespace dpsosp::door {
 
-/// What `dpsosp::Batch` is a handle of.
+/// Class behind the handle `dpsosp::Batch`.
 struct Batch {
   BatchPolicy policy;
   BatchUse use = BatchUse::one_query;

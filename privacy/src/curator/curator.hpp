@@ -21,7 +21,7 @@ struct ClipReport;
 struct Summand;
 }  // namespace dpsosp
 
-/// What algorithms hold handles of. No header of theirs leads here.
+/// Classes that algorithms hold handles of. No header of theirs leads here.
 namespace dpsosp::door {
 
 class ExponentialMechanism;
@@ -32,10 +32,10 @@ class SparseVector;
 class StationarityTest;
 class TreeStream;
 
-/// What queries are answered from. Its kind decides the label.
+/// Source of the answers. Its kind decides the label.
 using Source = std::variant<const AnyRecords*, const SimulatedSums*>;
 
-/// What `dpsosp::Curator` is a handle of.
+/// Class behind the handle `dpsosp::Curator`.
 class Curator {
  public:
   /// \param source  not null
@@ -107,7 +107,7 @@ class Curator {
   void check_hessian(std::string_view where, const Point& point, const Batch& batch) const;
   /// work += (1/divisor) Σ_{i∈batch} weighed Hessian products.
   void read_hessian(const Summand& product, const Batch& batch, double limit);
-  /// What a sum over the members is divided by for a mean.
+  /// Divisor of a sum over the members for a mean.
   double divisor_of(const Batch& batch, const BatchView& members) const;
   /// out = (1/divisor) Σ_{i∈batch} weighed Hessians, symmetric; d products with unit vectors.
   void read_hessian_matrix(const Vector& point, const Batch& batch, double limit, MatrixRef out);

@@ -24,7 +24,7 @@
 
 namespace dpsosp::door {
 
-/// What a curator and all its children share.
+/// State that a curator shares with all its children.
 struct Curator::Shared {
   Ledger ledger;
   std::thread::id thread = std::this_thread::get_id();
@@ -91,7 +91,7 @@ struct Curator::Question {
   bool reads = true;          ///< the records are read
 };
 
-/// What a curator has of its own.
+/// State of a single curator.
 struct Curator::Own {
   Own(Source source, PublicFacts facts, std::string scope, RecordRange range, FilterRule rule,
       const StreamKey& key);
@@ -104,7 +104,7 @@ struct Curator::Own {
     const auto* records = std::get_if<const AnyRecords*>(&source);
     return records != nullptr ? *records : nullptr;
   }
-  /// Whether records' contributions depend on each other, so that no clip bounds one.
+  /// True if records' contributions depend on each other, so that no clip bounds one.
   bool mixed() const { return records() != nullptr && !records()->separate(); }
   bool simulated() const { return records() == nullptr; }
 

@@ -6,7 +6,7 @@
 
 namespace dpsosp::door {
 
-/// What `dpsosp::ExponentialMechanism` is a handle of.
+/// Class behind the handle `dpsosp::ExponentialMechanism`.
 class ExponentialMechanism {
  public:
   ExponentialMechanism(Curator& curator, const Batch& batch);

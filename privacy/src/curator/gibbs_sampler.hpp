@@ -6,7 +6,7 @@
 
 namespace dpsosp::door {
 
-/// What `dpsosp::GibbsSampler` is a handle of.
+/// Class behind the handle `dpsosp::GibbsSampler`.
 class GibbsSampler {
  public:
   GibbsSampler(Curator& curator, const Batch& batch, const GibbsSpec& spec);

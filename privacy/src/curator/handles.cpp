@@ -17,7 +17,7 @@
 namespace dpsosp {
 namespace {
 
-/// What a handle stands for, asked in the curator's own thread.
+/// Curator behind a handle, asked in its own thread.
 door::Curator& ask(Curator& curator) {
   door::Curator& own = Handles::of(curator);
   own.expect_own_thread();

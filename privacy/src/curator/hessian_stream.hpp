@@ -6,7 +6,7 @@
 
 namespace dpsosp::door {
 
-/// What `dpsosp::HessianStream` is a handle of.
+/// Class behind the handle `dpsosp::HessianStream`.
 class HessianStream {
  public:
   explicit HessianStream(Curator& curator, HessianMode mode = HessianMode::lazy)

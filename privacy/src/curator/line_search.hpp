@@ -7,7 +7,7 @@
 
 namespace dpsosp::door {
 
-/// What `dpsosp::LineSearch` is a handle of.
+/// Class behind the handle `dpsosp::LineSearch`.
 class LineSearch {
  public:
   LineSearch(Curator& curator, const Batch& batch, ConstVectorRef from, const LineSearchSpec& spec);

@@ -29,7 +29,7 @@ class SparseVector {
                std::span<const ThresholdTest> tests);
   /// \throws InputError after the first yes
   void expect_open() const;
-  /// Whether every value is at most its threshold.
+  /// True if every value is at most its threshold.
   bool at_most(std::span<const double> values);
 
   Curator* curator_;

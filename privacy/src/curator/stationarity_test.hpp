@@ -7,7 +7,7 @@
 
 namespace dpsosp::door {
 
-/// What `dpsosp::StationarityTest` is a handle of.
+/// Class behind the handle `dpsosp::StationarityTest`.
 class StationarityTest {
  public:
   static constexpr Index largest_dimension = 512;

@@ -6,7 +6,7 @@
 
 namespace dpsosp::door {
 
-/// What `dpsosp::TreeStream` is a handle of.
+/// Class behind the handle `dpsosp::TreeStream`.
 class TreeStream {
  public:
   TreeStream(Curator& curator, double sigma, std::int64_t max_leaves);

@@ -33,7 +33,7 @@ std::vector<CountedEvent> events_of(std::span<const PlannedQuery> plan, Index re
   return events;
 }
 
-/// What a calibration by Rényi orders depends on.
+/// Inputs of a calibration by Rényi orders.
 struct AskedNoise {
   std::vector<PlannedQuery> plan;
   Index records;

@@ -53,7 +53,7 @@ class Literal {
     rest_.remove_prefix(end + 1);
     return inside;
   }
-  /// What stands up to the next comma or bracket, as it is written.
+  /// Text up to the next comma or bracket, as it is written.
   std::string_view word() {
     skip_blanks();
     const std::string_view found = rest_.substr(0, rest_.find_first_of(" \t\n,:()[]{}"));
@@ -86,7 +86,7 @@ class Literal {
   std::string_view rest_;
 };
 
-/// What the header of an NPY file says.
+/// Header of an NPY file.
 struct NpyHeader {
   std::size_t width = 0;  ///< bytes of an entry
   bool by_columns = false;

@@ -50,7 +50,7 @@ std::optional<double> number_in(std::string_view cell) {
 
 bool is_number(std::string_view cell) { return number_in(cell).has_value(); }
 
-/// Whether a cell is a number, or stands for a missing one.
+/// True if a cell is a number, or stands for a missing one.
 bool is_value(std::string_view cell) {
   std::string word(without_blanks(cell));
   std::ranges::transform(word, word.begin(), [](unsigned char c) { return std::tolower(c); });
@@ -66,7 +66,7 @@ std::string cell_text(std::string_view cell) {
                               : fmt::format("'{}...'", cell.substr(0, shown));
 }
 
-/// What is expected where no number stands.
+/// Message for a cell without a number.
 std::string expected_number(std::string cell) {
   const auto comma = cell.find(',');
   if (comma != std::string::npos) cell[comma] = '.';
@@ -74,7 +74,7 @@ std::string expected_number(std::string cell) {
                                                        : "a finite number";
 }
 
-/// What a file is that is neither CSV nor NPY, in words that follow its name; else empty.
+/// Kind of a file that is neither CSV nor NPY, as text that follows its name; else empty.
 std::string other_kind(std::string_view bytes) {
   constexpr std::array<std::pair<std::string_view, std::string_view>, 4> packed{
       {{"\x1f\x8b", "gzip"},

@@ -5,7 +5,7 @@
 
 namespace dpsosp {
 
-/// Whether every entry is a finite number; several times as fast as Eigen's allFinite, which does
+/// True if every entry is a finite number; several times as fast as Eigen's allFinite, which does
 /// not use vectors.
 template <class Derived>
 bool all_finite(const Eigen::DenseBase<Derived>& v) {

@@ -11,7 +11,7 @@ namespace dpsosp {
 /// from now on no program of a guest is started that could read it.
 void hide_from_guests(const std::filesystem::path& path);
 
-/// What is hidden and is, holds or lies in one of these files and folders; empty: nothing. Links
+/// A hidden file that is, holds or lies in one of these files and folders; empty: none. Links
 /// are followed.
 std::string hidden_among(const std::vector<std::string>& readable);
 

@@ -12,7 +12,7 @@
 
 namespace dpsosp {
 
-/// What a stream's numbers are used for. Each purpose has a stream of its own, so a draw added to
+/// Use of a stream's numbers. Each purpose has a stream of its own, so a draw added to
 /// one does not shift another. Every published number depends on these values; they never change.
 enum class Purpose : std::uint32_t {
   data = 1,           ///< records of a synthetic problem

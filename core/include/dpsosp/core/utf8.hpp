@@ -11,7 +11,7 @@ std::size_t utf8_character(std::string_view text);
 
 bool is_utf8(std::string_view text);
 
-/// Whether a UTF-8 character cannot be seen, but for the blank of ASCII: U+00A0, U+200B to U+200F,
+/// True if a UTF-8 character cannot be seen, but for the blank of ASCII: U+00A0, U+200B to U+200F,
 /// U+2028, U+2029, U+2060, U+FEFF.
 bool is_invisible(std::string_view character);
 

@@ -5,8 +5,8 @@
 
 namespace dpsosp {
 
-/// What the long computations of this process have planned and done, in units of their own: runs of
-/// an attack, claims, Hessian products. For whoever shows progress; nothing is computed from it.
+/// Work that this process's long computations have planned and done, in their own units: runs of
+/// an attack, claims, Hessian products. For displays of progress; nothing is computed from it.
 struct WorkDone {
   std::int64_t planned = 0;
   std::int64_t done = 0;

@@ -7,8 +7,8 @@
 
 namespace dpsosp {
 
-/// Whether the numbers of an evaluation are valid. They are for `ok` alone; otherwise they are NaN
-/// and the status is printed in their place.
+/// Validity of the numbers of an evaluation: valid for `ok` alone; otherwise they are NaN
+/// and the status is printed instead.
 enum class EvaluationStatus {
   ok,
   non_finite_point,     ///< x has an infinite or NaN entry

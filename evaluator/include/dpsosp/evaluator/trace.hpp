@@ -22,7 +22,7 @@ struct ObservationPlan {
   std::optional<Index> steps{};
 };
 
-/// What is stored of a sequence of unknown length: the items 0, s, 2s, …, at most `capacity`; the
+/// Stored items of a sequence of unknown length: 0, s, 2s, …, at most `capacity`; the
 /// stride s starts at `stride` and doubles when the store is full, and every other item is dropped.
 /// Between capacity/2 and capacity items remain of any longer sequence.
 class ThinnedPoints {

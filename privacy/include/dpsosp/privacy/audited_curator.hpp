@@ -29,7 +29,7 @@ struct AuditedAnswer {
   double deviation = 0;           ///< of the noise to come
   const void* session = nullptr;  ///< which tree or session; an address
   std::int64_t index = 0;         ///< leaf of a tree from 1, number of a scalar or candidate from 0
-  /// Whether noise is exact, as in a release: the answer before noise is an integer vector that
+  /// True if noise is exact, as in a release: the answer before noise is an integer vector that
   /// nothing can replace, and a Hessian is the vector of its upper triangle with the diagonal over
   /// √2.
   bool exact = false;
@@ -53,7 +53,7 @@ struct DrawnBatch {
 class Auditor {
  public:
   virtual ~Auditor() = default;
-  /// What was granted and listed for the answers that follow.
+  /// Hears of the charge granted and listed for the answers that follow.
   virtual void charged(const LedgerEntry& entry) = 0;
   /// The answer before noise.
   virtual void answer(const AuditedAnswer& what, VectorRef value) = 0;

@@ -26,7 +26,7 @@ struct BatchPolicy {
   static BatchPolicy sample(Index size) { return {Kind::sample, size, 0.0}; }
   static BatchPolicy poisson(double rate) { return {Kind::poisson, 0, rate}; }
 
-  /// What a batch sum is divided by: the public size, q·n for Poisson.
+  /// Divisor of a batch sum: the public size, q·n for Poisson.
   double divisor(Index records) const;
   bool operator==(const BatchPolicy&) const = default;
 };

@@ -39,7 +39,7 @@ constexpr auto words_of(Calibrator) {
 }
 inline std::string_view to_string(Calibrator calibrator) { return word_of(calibrator); }
 
-/// What a privacy filter adds up and where it stops. Fixed before the run.
+/// Unit and capacity of a privacy filter. Fixed before the run.
 struct FilterRule {
   Calibrator calibrator = Calibrator::cks;
   std::optional<double> order;  ///< of rdp; > 1
@@ -50,7 +50,7 @@ struct FilterRule {
   /// exchanges a record's whole budget for it.
   double alone_epsilon = 0.0;
 
-  /// What one release of `event` costs. Sampled events are charged in full (unamplified) unless the
+  /// Charge of one release of `event`. Sampled events are charged in full (unamplified) unless the
   /// rule is rdp. \throws UnsupportedError if the rule cannot charge it.
   double charge(const Event& event) const;
 };

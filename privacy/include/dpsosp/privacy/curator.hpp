@@ -128,7 +128,7 @@ class Curator {
   /// A copy of the ledger as it stands.
   Ledger ledger() const;
   PrivacyLabel label() const;
-  /// Whether the problem's records answer Hessian products; a public fact of its loss.
+  /// True if the problem's records answer Hessian products; a public fact of its loss.
   bool answers_second_order() const;
 
   /// A batch of this curator's records, for one query or for several (see BatchUse).

@@ -11,7 +11,7 @@ namespace door {
 class GibbsSampler;
 }
 
-/// What is sampled and what is promised of the draw. Numbers from 1e-100 to 1e100.
+/// Law and promised accuracy of a Gibbs draw. Numbers from 1e-100 to 1e100.
 struct GibbsSpec {
   double inverse_temperature = 0;  ///< β
   double regularizer = 0;          ///< μ ≥ 0

@@ -11,7 +11,7 @@ namespace door {
 class LineSearch;
 }
 
-/// What a line search may ask and cost. Numbers in [1e-150, 1e150].
+/// Limits and cost of a line search. Numbers in [1e-150, 1e150].
 struct LineSearchSpec {
   double epsilon = 0;     ///< of the whole session, whatever the number of questions
   double loss_limit = 0;  ///< G: a record's loss difference is clamped to ±G ‖x − y‖
@@ -33,7 +33,7 @@ class LineSearch {
   LineSearch(Curator& curator, const Batch& batch, ConstVectorRef from, const LineSearchSpec& spec);
   ~LineSearch();
 
-  /// Whether F falls from `from` to `to` by at least `decrease`; never where `to` is not finite.
+  /// True if F falls from `from` to `to` by at least `decrease`; never where `to` is not finite.
   /// \throws InputError beyond `reach`, and after the first yes
   bool decreases(ConstVectorRef to, double decrease);
 

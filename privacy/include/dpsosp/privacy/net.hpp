@@ -41,7 +41,7 @@ class Net {
   std::optional<Index> size() const;
 
  private:
-  /// Whether N is counted. It is only bounded for balls in many dimensions.
+  /// True if N is counted. It is only bounded for balls in many dimensions.
   bool counted() const;
   /// N, counted, for a ball.
   double ball_points() const;

@@ -15,7 +15,7 @@ struct Projection {
   double cap = 2;  ///< > 0; longest z_i, in units of the public bound x_max of ‖x_i‖
 };
 
-/// What is known of the problem in w̃ ∈ R^k with the features z_i: as where nothing is capped,
+/// Public facts of the problem in w̃ ∈ R^k with the features z_i: as where nothing is capped,
 /// ⟨Φᵀw̃, x_i⟩ = ⟨w̃, z_i⟩. G, M and ρ of ‖z_i‖ ≤ cap·x_max; start at the origin; the domain's
 /// radius doubled (a minimiser of the projected problem may be longer than one of the problem).
 /// The suboptimality and quasar constants are as for uncapped features, so `estimated`.

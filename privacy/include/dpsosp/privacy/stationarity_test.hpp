@@ -36,7 +36,7 @@ enum class SelectionScales {
   zero_out,     ///< G/b, M/b, as both papers print
 };
 
-/// What a point must be to be accepted, and what the answer may cost. Numbers from 1e-150 to 1e150.
+/// Conditions of acceptance, and cost of the answer. Numbers from 1e-150 to 1e150.
 struct StationaritySpec {
   double epsilon = 0;          ///< of the whole session; of the form independent: of each test
   double gradient_scale = 0;   ///< α
@@ -88,7 +88,7 @@ class StationarityTest {
   /// Not copyable: each copy could answer a yes of its own, both with the noise of one threshold.
   ~StationarityTest();
 
-  /// Whether x is accepted; never where it is not finite.
+  /// True if x is accepted; never where it is not finite.
   /// \throws InputError after the first yes; BudgetExhausted in the form independent, which may be
   ///   asked on after a yes
   bool accepts(ConstVectorRef x);

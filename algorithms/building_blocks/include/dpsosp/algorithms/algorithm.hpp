@@ -76,7 +76,7 @@ constexpr auto words_of(Schedule) {
                              {{paper, "paper"}, {practical, "practical"}, {none, "none"}});
 }
 
-/// What is known of the utility of a run's parameters.
+/// Support for the promise of a run's parameters, strongest first.
 enum class Utility { proved, repaired, disputed, heuristic, outside_theory, vacuous };
 
 constexpr auto words_of(Utility) {
@@ -111,7 +111,7 @@ constexpr auto words_of(Source) {
 }
 inline std::string_view to_string(Source source) { return word_of(source); }
 
-/// What a claim is measured by.
+/// Quantity that a claim is measured by.
 enum class Metric {
   gradient_norm,  ///< ‖∇F‖: first-order claims
   sosp_level,     ///< second-order claims
@@ -126,7 +126,7 @@ constexpr auto words_of(Metric) {
 }
 inline std::string_view to_string(Metric metric) { return word_of(metric); }
 
-/// What an algorithm is and claims.
+/// Description of an algorithm and its claims.
 struct AlgorithmCard {
   std::string key;  ///< "paper/name"
   std::string title;
@@ -162,7 +162,7 @@ struct AlgorithmCard {
   bool is_private() const { return privacy != PrivacyLabel::none; }
 };
 
-/// What a schedule decided.
+/// Decisions of a schedule.
 struct Scheduled {
   FilterRule rule;     ///< for the curator
   double alpha = 0.0;  ///< promised accuracy in the card's metric; 0 if none is promised
@@ -184,13 +184,13 @@ class Algorithm {
   virtual ~Algorithm() = default;
 
   virtual const AlgorithmCard& card() const = 0;
-  /// What the schedule's α bounds, where settings can change it from the card's.
+  /// Quantity that the schedule's α bounds, where settings can change it from the card's.
   virtual Metric promised() const { return card().metric; }
   /// Every parameter, by name; each can be set from the command line.
   virtual Fields fields() = 0;
-  /// What the algorithm does: as printed, or with the repairs of docs/errata.md.
+  /// Chooses the algorithm as printed, or with the repairs of docs/errata.md.
   virtual void set_variant(Variant variant) = 0;
-  /// What a plan may go by that is made without a schedule. Programs alone look at it.
+  /// Budget for algorithms that choose their noise without a schedule: programs alone.
   virtual void set_budget(const PrivacyBudget& budget, Calibrator calibrator);
   /// The numbers, from public facts alone. \throws InputError if facts are missing
   virtual Scheduled schedule(Schedule kind, const PublicFacts& facts, const PrivacyBudget& budget,
@@ -206,7 +206,7 @@ class Algorithm {
   virtual void set_common_noise(double sensitivity_ratio);
   /// \throws InputError for parameters out of range, or that make no sense on this problem
   void check(const PublicFacts& facts) const;
-  /// What relates several parameters, or parameters and facts; no range of a single one.
+  /// Checks relations of parameters with each other and with facts; no range of a single one.
   virtual void check_settings(const PublicFacts& facts) const = 0;
   /// \param stream  of Purpose::algorithm: kicks, ball draws, output indices
   virtual Outcome run(Curator& curator, Stream stream, Observer& observer) const = 0;

@@ -29,7 +29,7 @@ constexpr auto words_of(EscapeKind) {
                                                {none, "none"}});
 }
 
-/// What happens between an escape that left its ball and the next one.
+/// Pause between an escape that left its ball and the next one.
 enum class Cooldown {
   frozen,     ///< none before Γ steps are over (the paper)
   immediate,  ///< at once
@@ -70,7 +70,7 @@ class Escape {
 
   /// Called before the estimate of step t; g is still the estimate of step t − 1.
   virtual void begin(Index t, const Vector& g) = 0;
-  /// Whether the estimate of this step must be a refresh.
+  /// True if the estimate of this step must be a refresh.
   virtual bool wants_refresh() const { return false; }
   /// Fresh records that a refresh at x, or an increment from a point `move` away, takes.
   virtual Index refresh_records() const { return 0; }

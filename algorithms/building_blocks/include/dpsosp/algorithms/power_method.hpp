@@ -15,7 +15,7 @@ struct PowerMethod {
   double noise = 0.0;          ///< std of a product over its sensitivity
 };
 
-/// What a power method found.
+/// Result of a power method.
 struct LeastEigenpair {
   double value;  ///< ⟨v, y⟩ of the last product: vᵀ∇²F v plus N(0, s²), never below λ_min on the
                  ///< mean

@@ -25,7 +25,7 @@ constexpr auto words_of(NoiseRule) {
       {{schedule, "schedule"}, {calibrated, "calibrated"}, {advanced, "advanced"}, {none, "none"}});
 }
 
-/// What decides an algorithm's parameters on a problem, beside the public facts.
+/// Inputs that decide an algorithm's parameters on a problem, beside the public facts.
 struct Preparation {
   PrivacyBudget budget;
   Calibrator calibrator = Calibrator::cks;

@@ -38,7 +38,7 @@ struct SecondOrderQueries {
 double gradient_noise_norm(double deviation, double d);
 /// Operator norm of GOE(s), off-diagonal deviation s: 2 s √d. \source privacy-accounting notes, 3
 double hessian_noise_norm(double deviation, double d);
-/// What one end of the spectrum exceeds that by with probability ≤ `failure`: 2 s
+/// Excess of one end of the spectrum over that with probability ≤ `failure`: 2 s
 /// sqrt(ln(1/failure)), because every direction of the space of matrices has deviation √2 s and
 /// λ_min is 1-Lipschitz.
 double hessian_noise_tail(double deviation, double failure);

@@ -51,7 +51,7 @@ struct SelectionParameters {
   void add_fields(Fields& fields, std::string_view share_meaning);
 };
 
-/// Whether a schedule can plan a selection: a minimisation problem of a dimension that is solved
+/// True if a schedule can plan a selection: a minimisation problem of a dimension that is solved
 /// densely, and a filter that takes charges of mechanisms that are not Gaussian.
 bool selection_fits(const PublicFacts& facts, Calibrator calibrator);
 

@@ -25,7 +25,7 @@ constexpr auto words_of(RefreshTrigger) {
                                    {{drift, "drift"}, {period, "period"}, {always, "always"}});
 }
 
-/// What drift adds up since the last refresh.
+/// Lengths that drift adds up since the last refresh.
 enum class DriftKind {
   quadratic,  ///< Σ ‖x_i − x_{i−1}‖², unit of x squared
   linear,     ///< M Σ ‖x_i − x_{i−1}‖, unit of the gradient

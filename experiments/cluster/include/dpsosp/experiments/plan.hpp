@@ -33,7 +33,7 @@ struct PlanShard {
 };
 DPSOSP_MEMBERS(PlanShard, runs, cpu_seconds, longest_seconds, offset, length, sha256);
 
-/// What is computed where. Written once, and not changed after.
+/// Assignment of runs to shards. Written once, and not changed after.
 struct Plan {
   int plan = 1;  ///< version of the files
   /// The command whose runs these are: it writes the tables once they are stored.

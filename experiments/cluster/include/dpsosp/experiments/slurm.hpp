@@ -26,7 +26,7 @@ struct SlurmRequest {
   std::vector<std::string> after;   ///< arguments of the program once all tasks have ended
 };
 
-/// What Slurm allows; nothing where it does not say.
+/// Limits of Slurm; nothing where it does not say.
 struct SlurmLimits {
   std::optional<std::size_t> tasks;  ///< of an array
   std::optional<double> seconds;     ///< of a job in the partition
@@ -38,7 +38,7 @@ SlurmLimits slurm_limits(const std::vector<std::string>& sbatch);
 /// three times the longest run, at least ten minutes.
 double time_limit(const Plan& plan);
 
-/// What a task takes about: it is worth its start, and little is lost with it.
+/// Typical time of a task: it is worth its start, and little is lost with it.
 inline constexpr double target_task_seconds = 3600;
 
 /// Into how many tasks runs are shared out.
@@ -75,7 +75,7 @@ SubmittedJobs submit(const std::filesystem::path& folder, const Plan& plan,
 /// None where the plan was not submitted.
 std::optional<SubmittedJobs> submitted_jobs(const std::filesystem::path& folder);
 
-/// What squeue says.
+/// Answer of squeue.
 struct Queue {
   std::string silence;                        ///< why it says nothing; empty: it answered
   std::map<std::string, std::size_t> states;  ///< tasks by state, in small letters

@@ -42,7 +42,7 @@ void keep_to_owner();
 /// \throws InputError where it cannot be read or written
 void use_program_secret_of(const std::filesystem::path& folder, bool draw);
 
-/// Whether a word where the key of an algorithm may stand is the path of a card: it ends in .toml.
+/// True if a word where the key of an algorithm may stand is the path of a card: it ends in .toml.
 bool is_card(std::string_view word);
 
 /// The card in the current folder that a word stands for which is no path: it is called so, or its

@@ -29,7 +29,7 @@ struct ProbeCall {
 DPSOSP_MEMBERS(ProbeCall::Versions, library, probe);
 DPSOSP_MEMBERS(ProbeCall, probe, parameters, seed, numbers_version);
 
-/// What a store computes and keeps: a run or a probe, with its key. Copies are cheap.
+/// A run or a probe, with its key, which a store computes and keeps. Copies are cheap.
 class Job {
  public:
   Job(const RunDescription& run);  // NOLINT: every run is a job

@@ -21,7 +21,7 @@ inline constexpr const char* own_data_setting = "data";
 /// In place of a path: the beginning of a SHA-256, of a file whose runs are stored.
 inline constexpr const char* sha256_prefix = "sha256:";
 
-/// Whether the problem reads a file of the caller's.
+/// True if the problem reads a file of the caller's.
 bool reads_own_data(const std::string& problem);
 
 /// Remembers where a file lies, and hides it from guests. \return its SHA-256
@@ -32,7 +32,7 @@ std::filesystem::path known_data(const std::string& digest);
 /// Where all of them lie, by SHA-256.
 std::map<std::string, std::filesystem::path> all_known_data();
 
-/// What a stored run says of its file.
+/// File of a stored run.
 struct StoredData {
   std::string sha256;
   std::string problem;

@@ -105,9 +105,9 @@ struct Isolation {
 /// whose file has changed since is refused. \throws InputError
 std::string program_key(const std::string& path);
 
-/// What the runs of programs that are described from now on have in their descriptions, and in the
-/// key of their random numbers. Who knows seed and description can compute all noise and subtract
-/// it, and a program may guess both; it cannot guess a number that was drawn after it was written.
+/// Sets the secret of programs' runs, which enters their descriptions from now on, and the
+/// key of their random numbers. Seed and description determine all noise, which can be subtracted;
+/// a program may guess both, but not a number that was drawn after it was written.
 void set_program_secret(std::uint64_t secret);
 std::uint64_t program_secret();  ///< the one that was set; 0: none
 

@@ -5,8 +5,8 @@
 #include "dpsosp/core/stream.hpp"
 #include "dpsosp/experiments/run.hpp"
 
-/// What compute_run makes of a description, for audits that repeat a run with a curator of their
-/// own.
+/// Inputs that compute_run makes of a description, for audits that repeat a run with their
+/// own curator.
 namespace dpsosp {
 
 /// The random numbers of a run: those of its seed and its description. Controls (records exchanged,

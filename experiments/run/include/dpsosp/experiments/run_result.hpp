@@ -15,7 +15,7 @@
 #include "dpsosp/experiments/ledger_summary.hpp"
 #include "dpsosp/privacy/curator.hpp"
 
-/// What a run gives. Certificates, trace, best iterate and evaluation log are functions of the
+/// Result of a run. Certificates, trace, best iterate and evaluation log are functions of the
 /// records: they are not private, and their JSON says so.
 namespace dpsosp {
 
@@ -31,7 +31,7 @@ struct AlgorithmResult {
 };
 DPSOSP_MEMBERS(AlgorithmResult, status, steps, counts, records_used, parameters);
 
-/// What the schedule promised.
+/// Promise of the schedule.
 struct ScheduleResult {
   double alpha = 0;  ///< in the card's metric; 0: nothing is promised
   Utility utility = Utility::heuristic;

@@ -8,7 +8,7 @@
 
 #include "dpsosp/experiments/run_result.hpp"
 
-/// What a run used of what methods have in common, so that a comparison shows whether all had the
+/// Common settings of methods as a run used them, so that a comparison shows whether all had the
 /// same care.
 namespace dpsosp {
 

@@ -50,7 +50,7 @@ struct JournalRow {
   std::size_t length = 0;        ///< of the line with its end
 };
 
-/// What is told of a journal without stopping, in one line.
+/// Receiver of one-line notices about a journal.
 using JournalNotice = std::function<void(const std::string&)>;
 
 /// A file of its own for one attempt, so that two copies of a shard cannot harm each other.
@@ -121,7 +121,7 @@ std::optional<JournalState> journal_state(const std::filesystem::path& file);
 std::vector<std::filesystem::path> journals_in(const std::filesystem::path& folder);
 /// The shard that the name of a journal begins with; 0 where it begins with none.
 std::size_t shard_of_journal(const std::filesystem::path& file);
-/// Whether the file is named as journals are.
+/// True if the file is named as journals are.
 bool is_journal(const std::filesystem::path& file);
 
 }  // namespace dpsosp

@@ -33,8 +33,8 @@ struct StoredRun {
   nlohmann::json result;  ///< null if failed; numbers as to_json_number writes them
 };
 
-/// What the reason of a run begins with that failed by an exception: not by its description but by
-/// where it ran, as for want of memory. Any other outcome of the run takes its place.
+/// Beginning of the reason of a run that an exception ended: not by its description but by
+/// where it ran, as for want of memory. Any other outcome of the run replaces it.
 inline constexpr std::string_view failed_by_exception = "exception: ";
 
 /// Where computed runs are kept. Several threads may call all members at a time.

@@ -26,7 +26,7 @@ struct RunCounts {
   std::size_t failed = 0;
 };
 
-/// What computed the runs of a store.
+/// Builds that computed the runs of a store.
 struct Origins {
   std::vector<Build> builds;
   std::vector<std::string> processors;
@@ -38,14 +38,14 @@ struct MergeReport {
   Origins origins;            ///< of all runs that are now in the store
 };
 
-/// What a stored run took.
+/// Cost of a stored run.
 struct StoredCost {
   std::string hash;
   double cpu_seconds = 0;
   std::size_t bytes = 0;  ///< of description, result and provenance
 };
 
-/// What to put beside the results in an export.
+/// Content of an export.
 enum class Detail { results, results_and_provenance };
 
 /// Names of callers' own files, without folders, by SHA-256.
@@ -83,7 +83,7 @@ class Store : public RunLog {
 
   /// Calls `visit` for every run, ordered by hash. `visit` must not use this store.
   void each(const std::function<void(const StoredRun&, const Provenance&)>& visit) const;
-  /// What every run took, ordered by hash. Results are neither read nor checked for damage, so it
+  /// Costs of all runs, ordered by hash. Results are neither read nor checked for damage, so it
   /// costs a small part of each().
   std::vector<StoredCost> costs() const;
   RunCounts counts() const;

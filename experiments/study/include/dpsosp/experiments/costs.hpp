@@ -12,7 +12,7 @@
 
 namespace dpsosp {
 
-/// What the runs of an exhibit cost. A run that several exhibits need counts in each of them.
+/// Cost of an exhibit's runs. A run that several exhibits need counts in each of them.
 struct ExhibitCost {
   std::string exhibit;     ///< id; "all", in which every run counts once
   std::size_t runs = 0;    ///< stored or not
@@ -39,7 +39,7 @@ std::vector<ExhibitCost> measured_costs(const Store& store, const Study& study);
 /// A row for each: exhibit, scale, runs, cpu_seconds, megabytes.
 std::string costs_csv(const std::vector<ExhibitCost>& costs, Scale scale);
 
-/// What is still to compute, by catalogue.costs: a run is taken to cost the mean of its exhibit at
+/// Cost of missing runs, by catalogue.costs: a run is taken to cost the mean of its exhibit at
 /// the same scale, or at quick where the full scale was not measured. Exhibits on request have runs
 /// where they are named, or where the store has all of them.
 /// \param store  null for none

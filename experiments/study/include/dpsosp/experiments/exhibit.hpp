@@ -63,7 +63,7 @@ struct Unfinished {
   std::size_t runs = 0;
 };
 
-/// What a report is written from. Refers to what it was made of.
+/// Results that a report is written from. Refers to its inputs.
 struct Reproduced {
   const Study& study;
   const Store& store;

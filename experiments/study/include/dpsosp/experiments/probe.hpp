@@ -12,7 +12,7 @@
 
 namespace dpsosp {
 
-/// What a probe's parameters say of it.
+/// Name of a probe, by its parameters.
 struct ProbeName {
   std::string_view name;
   int numbers_version = 1;  ///< raised by every change that moves a number

@@ -23,7 +23,7 @@ namespace dpsosp {
 
 struct Study;
 
-/// What there is to reproduce. The engine is handed it, and so names no paper.
+/// All that can be reproduced. The engine is handed it, and so names no paper.
 struct Catalogue {
   std::vector<BuiltInSweep> sweeps;
   std::vector<StatedExponent> exponents;  ///< of the claims that fits of sweeps name
@@ -34,7 +34,7 @@ struct Catalogue {
   bool has_sweep(std::string_view name) const;
   /// \throws InputError if it has no code for it
   nlohmann::json compute(const Job& job) const;
-  /// Whether this program has the code. \throws InputError for an unknown probe
+  /// True if this program has the code. \throws InputError for an unknown probe
   bool can_compute(const Job& job) const;
 };
 
@@ -49,7 +49,7 @@ struct Study {
   /// Sweeps that were asked for, without those seeds. Not for several threads.
   mutable std::map<std::string, Sweep, std::less<>> parsed{};
 
-  /// Whether the store has every one of these runs.
+  /// True if the store has every one of these runs.
   bool stores(const std::vector<Job>& jobs) const;
 
   /// Gives more seeds to parts of sweeps that need them, of those whose runs are all among these.

@@ -35,7 +35,7 @@ void check_metric(std::string_view name);
 /// result must be better than.
 std::optional<double> start_metric(const RunResult& result, std::string_view name);
 
-/// Whether the metric is of a point or of points, and less of it is better.
+/// True if the metric is of a point or of points, and less of it is better.
 bool less_is_better(std::string_view name);
 
 /// For axes and table headings: "sosp_level of the output".

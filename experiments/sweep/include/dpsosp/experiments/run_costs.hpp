@@ -16,7 +16,7 @@
 
 namespace dpsosp {
 
-/// What a run is expected to cost, by runs that were computed. In CPU seconds, since the wall clock
+/// Expected cost of a run, by runs that were computed. In CPU seconds, since the wall clock
 /// of a run that shared its processor says little.
 class RunCosts {
  public:
@@ -44,7 +44,7 @@ class RunCosts {
   mutable std::map<std::string, Law> laws_;
 };
 
-/// What the runs that are not stored will cost, by RunCosts::seconds_by_law.
+/// Cost of the runs that are not stored, by RunCosts::seconds_by_law.
 struct TimeEstimate {
   double seconds = 0;       ///< of one core
   std::size_t stored = 0;   ///< runs

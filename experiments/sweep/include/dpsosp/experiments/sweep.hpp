@@ -39,7 +39,7 @@ struct Arm {
   std::string name;
   RunSpec spec;
   std::vector<Axis> space{};  ///< settings that are tuned, one an axis; empty: none is
-  /// What tuning tries: no setting, which is the arm as the file has it, and points of the space. A
+  /// Trials of tuning: no setting, which is the arm as the file has it, and points of the space. A
   /// smaller budget tries the first of them.
   std::vector<Coordinates> trials{{}};
 };
@@ -150,7 +150,7 @@ std::vector<Job> jobs_of(const Sweep& sweep);
 /// Every count-th job from the index-th, 1 ≤ index ≤ count: the shards share out the jobs.
 std::vector<Job> of_shard(const std::vector<Job>& jobs, std::size_t index, std::size_t count);
 
-/// What one metric did in a cell.
+/// Values of one metric in a cell.
 struct CellMetric {
   std::vector<std::uint64_t> seeds;  ///< of the values
   std::vector<double> values;        ///< of the finished runs that have the metric

@@ -25,13 +25,13 @@ std::vector<Coordinates> trials_of(const std::vector<Axis>& space,
 /// whose last axis is the trials. Without parts where nothing is tuned.
 Sweep search_of(const Sweep& sweep);
 
-/// Whether settings are chosen for an arm of the part.
+/// True if settings are chosen for an arm of the part.
 bool is_tuned(const Sweep& sweep, const Part& part);
 
 /// The sweep with every arm as the file has it.
 Sweep as_written(Sweep sweep);
 
-/// What was tried for a cell.
+/// Trials of a cell.
 struct TunedCell {
   std::size_t arm = 0;
   Coordinates at{};

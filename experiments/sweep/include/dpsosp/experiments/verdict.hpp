@@ -8,7 +8,7 @@
 #include "dpsosp/core/words.hpp"
 #include "dpsosp/experiments/fit.hpp"
 
-/// What measurements say of claims; docs/claims.md has the rule and how often it errs.
+/// Verdicts of measurements on claims; docs/claims.md has the rule and how often it errs.
 namespace dpsosp {
 
 /// Result of comparing a measurement with a claim.
@@ -47,7 +47,7 @@ constexpr auto words_of(Verdict) {
                                         {not_measured, "not measured"}});
 }
 inline std::string_view to_string(Verdict verdict) { return word_of(verdict); }
-/// Whether a measured slope confirms the claim.
+/// True if a measured slope confirms the claim.
 inline bool confirms(Verdict verdict) {
   return verdict == Verdict::as_claimed || verdict == Verdict::as_claimed_with_terms ||
          verdict == Verdict::as_claimed_or_better || verdict == Verdict::better_than_claimed;
@@ -99,10 +99,10 @@ constexpr auto words_of(BoundVerdict) {
 }
 inline std::string_view to_string(BoundVerdict verdict) { return word_of(verdict); }
 
-/// What a slope that a hidden factor ln n leaves at n = 10^4 and beyond is at most: 1/ln 10^4.
+/// Largest slope that a hidden factor ln n leaves at n = 10^4 and beyond: 1/ln 10^4.
 inline constexpr double exponent_of_logarithm = 0.11;
 
-/// What is said of a claim in one or three words.
+/// Verdict on a claim in one to four words.
 enum class Headline {
   confirmed,
   bound_met,  ///< every level respects the upper bound; the exponent is open

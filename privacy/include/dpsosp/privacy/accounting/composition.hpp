@@ -77,7 +77,7 @@ std::optional<double> pure_total(std::span<const CountedEvent> events);
 /// f, the probability that one of the coins shows everything.
 double delta_of_coins(const Composition& composition);
 
-/// What delta leaves to the releases when none of the coins shows everything, rounded down; 0 for
+/// Part of delta for the releases when none of the coins shows everything, rounded down; 0 for
 /// Accountant::pure, which needs none. \throws InputError if delta does not cover the coins
 double delta_left(const Composition& composition, double delta, Accountant accountant);
 

@@ -8,7 +8,7 @@
 
 namespace dpsosp {
 
-/// What composing privacy loss distributions proves about the dominating pairs of a sequence.
+/// Bounds that composed privacy loss distributions prove for the dominating pairs of a sequence.
 struct LossBounds {
   double epsilon;  ///< the sequence is (epsilon, delta)-DP; >= 0
   double lower;    ///< no smaller one can be proved from the pairs; epsilon - lower is the width
@@ -54,7 +54,7 @@ LossBounds pld_bounds(std::span<const CountedEvent> events, Adjacency adjacency,
 LossBounds pld_epsilon(const Composition& composition, Adjacency adjacency, double delta,
                        double tolerance);
 
-/// What the same distributions prove about delta at a stated epsilon.
+/// Bounds that the same distributions prove for delta at a stated epsilon.
 struct DeltaBounds {
   double delta;         ///< the sequence is (epsilon, delta)-DP; in [0, 1]
   double lower;         ///< no smaller one can be proved from the pairs

@@ -24,7 +24,7 @@ Field design_field(Design& value);
 /// Fills each column of `measurements` (m × n) with an independent draw.
 void draw_design(Design design, double norm, Stream stream, Matrix& measurements);
 
-/// Whether a record's own Frobenius norm is 1, or the law's second moment is the identity, which
+/// Scale by which a record's own Frobenius norm is 1, or the second moment the identity, which
 /// makes the population objective one of the unknown matrix itself.
 enum class RecordScale { unit, isotropic };
 

@@ -19,7 +19,7 @@ class SeparableObjective : public DiagonalObjective {
  public:
   /// F_j(t).
   virtual double coordinate_value(Index coordinate, double t) const = 0;
-  /// Whether the F_j are one function, so that sup |F_j′| = sup ‖∇F‖/√d on a box.
+  /// True if the F_j are one function, so that sup |F_j′| = sup ‖∇F‖/√d on a box.
   virtual bool coordinates_alike() const { return false; }
 };
 

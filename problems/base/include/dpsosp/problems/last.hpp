@@ -13,7 +13,7 @@ namespace dpsosp {
 /// First record and size of a range.
 using RangeKey = std::pair<Index, Index>;
 
-/// What was made of the last key, a range or a point. Simulated sums depend on the range alone and
+/// Value made of the last key, a range or a point. Simulated sums depend on the range alone and
 /// Hessian products at one point share work, and both are asked for many times in a row. Safe from
 /// several threads.
 template <class Key, class Value>

@@ -23,7 +23,7 @@ struct NumberTable {
   std::string place(Index column, Index record) const;
 };
 
-/// What stands in a cell is refused. `what()` quotes it; a release says only where it stands.
+/// A cell's content is refused. `what()` quotes it; a release says only where it stands.
 class CellRefused : public InputError {
  public:
   CellRefused(const std::string& place, const std::string& found, const std::string& expected);
@@ -33,7 +33,7 @@ class CellRefused : public InputError {
   std::string without_cell_;
 };
 
-/// What `act` returns; a refused cell becomes an InputError without what stands in it.
+/// Result of `act`; a refused cell becomes an InputError without its content.
 auto without_cells(const auto& act) {
   try {
     return act();

@@ -5,7 +5,7 @@
 
 namespace dpsosp {
 
-/// What a point is judged by: a twice differentiable F: R^d -> R. Never private, never seen by an
+/// Objective by which a point is judged: a twice differentiable F: R^d -> R. Never seen by an
 /// algorithm. For a minimax problem this is the value function Φ(x) = max_y f(x, y).
 class Objective {
  public:
@@ -25,7 +25,7 @@ class Objective {
   /// About what `hessian` costs, in Hessian products.
   virtual Index hessian_cost() const { return dimension(); }
 
-  /// Whether ∇²F(x) is diagonal at every x; then `hessian_diagonal` is answered.
+  /// True if ∇²F(x) is diagonal at every x; then `hessian_diagonal` is answered.
   virtual bool diagonal() const { return false; }
   /// out_j = ∂²F/∂x_j². \throws InputError unless `diagonal`
   virtual void hessian_diagonal(ConstVectorRef x, VectorRef out) const;

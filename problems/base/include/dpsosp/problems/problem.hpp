@@ -54,7 +54,7 @@ struct Problem {
   std::unique_ptr<const SimulatedSums> simulated;  ///< null where there are records
   std::unique_ptr<const Objective> empirical;      ///< F, or Φ; null where records are a stream
   std::unique_ptr<const Objective> population;     ///< null where no exact form exists
-  /// Whether x is where the constants are stated to hold, where the domain alone does not say it.
+  /// True if x is where the constants are stated to hold, where the domain alone does not say it.
   std::function<bool(ConstVectorRef)> region;
 
   /// Records at the extremes of what the proofs allow. They are no data; the search for violations
@@ -87,7 +87,7 @@ struct InstanceSpec {
   std::uint64_t data_seed = 0;     ///< records; exchange it to exchange the whole data set
 };
 
-/// What `docs/problems.md` says of a family beside its constants; Markdown.
+/// Notes on a family, beside its constants, for its page; Markdown.
 struct ProblemNotes {
   std::string_view group;            ///< chapter
   std::string_view formula;          ///< loss, law of the records, objectives
@@ -113,7 +113,7 @@ class ProblemFamily {
   Problem make(const InstanceSpec& spec) const;
   /// The public facts of an instance, which need no record. \throws InputError as make()
   PublicFacts facts(const InstanceSpec& spec) const;
-  /// What is missing here to make an instance (data that must be fetched), in one line; empty if
+  /// Data that must be fetched to make an instance, in one line; empty if
   /// nothing is.
   virtual std::string missing() const { return {}; }
   /// facts(), or nothing where they come from data that are missing. \throws InputError as make()
@@ -123,7 +123,7 @@ class ProblemFamily {
   // The phases, for at least one record and settings in their ranges. All but the last are public:
   // they may not depend on the data seed.
 
-  /// Whether facts() reads data that missing() may miss.
+  /// True if facts() reads data that missing() may miss.
   virtual bool facts_need_data() const { return false; }
   virtual Index default_dimension() const { return 10; }
   virtual Index least_dimension() const { return 1; }

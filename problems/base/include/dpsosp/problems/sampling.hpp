@@ -42,7 +42,7 @@ inline bool simulated(RecordSampling s) {
   return s == RecordSampling::whole || s == RecordSampling::stream;
 }
 
-/// Whether the mean over the records is the law's: by pairs that cancel, or of endless records.
+/// True if the mean over the records is the law's: by pairs that cancel, or of endless records.
 inline bool centred(RecordSampling s) {
   return s == RecordSampling::balanced || s == RecordSampling::stream;
 }

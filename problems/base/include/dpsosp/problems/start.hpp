@@ -10,7 +10,7 @@
 
 namespace dpsosp {
 
-/// What a family offers to start from; functions of public settings alone.
+/// Starts that a family offers; functions of public settings alone.
 struct Starts {
   Vector standard;               ///< the start in the family's source
   std::optional<Vector> saddle;  ///< an exact strict saddle of the population objective
