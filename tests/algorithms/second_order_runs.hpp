@@ -67,6 +67,7 @@ class SaddleRecords final : public UncheckedRecords {
   explicit SaddleRecords(Index size) : size_(size) {}
   Index size() const override { return size_; }
   bool has_second_order() const override { return true; }
+  bool sums_to_hessians() const override { return true; }
   ClipReport add(const Summand& s, const BatchView& batch, double, VectorRef out) const override {
     if (s.kind == Summand::Kind::hessian_product) out -= static_cast<double>(batch.size()) * s.v;
     return {};

@@ -9,6 +9,7 @@
 
 #include "dpsosp/problems/problem.hpp"
 #include "dpsosp/problems/registry.hpp"
+#include "dpsosp/trusted/admit.hpp"
 #include "support.hpp"
 
 namespace dpsosp::hessian_stream_test {
@@ -112,6 +113,43 @@ TEST(HessianStream, OneRecordMovesProductByAtMostSensitivity) {
       EXPECT_LE(moved, 2 * (2 * limit * v.norm()) * (1 + 1e-9));
     }
   }
+}
+
+/// ∇²f = b 1 1ᵀ, of which it says that the norm is 0.
+struct Understated {
+  static constexpr std::string_view problem = "understated";
+  static constexpr DenseDual dual = DenseDual::none;
+  using Facts = Index;
+  using Gradients = DenseQuery<Facts>;
+  using Products = Gradients;
+  static Index dimension(const Facts& d) { return d; }
+  static DenseGradient gradient(const Gradients&, const DenseRecord&, double*, VectorRef) {
+    return {};
+  }
+  static double product(const Products& at, const DenseRecord& z, double*, VectorRef v) {
+    v.setConstant(z.label * at.direction.sum());
+    return 0;
+  }
+};
+
+TEST(HessianStream, OneRecordMovesProductByAtMostSensitivityWhateverBoundIsStated) {
+  const Index d = 25;
+  const Vector v = Vector::Constant(d, 1 / std::sqrt(static_cast<double>(d)));
+  PublicFacts facts;
+  facts.records = 2;
+  facts.dimension = d;
+  facts.initial_point = Vector::Zero(d);
+  const auto product = [&](double label) {
+    const auto records =
+        admit<Understated>(d, RecordTable(RecordColumns{Matrix::Ones(1, 2), Vector{{label, 1.0}}}));
+    Curator curator(facts, *records, zcdp_rule(1e9), {.seed = 1});
+    HessianStream stream(curator, HessianMode::dense);
+    stream.refresh(Point(facts.initial_point), curator.draw(BatchPolicy::all()), 0.5);
+    Vector out(d);
+    stream.product(v, s, out);
+    return out;
+  };
+  EXPECT_NEAR((product(1e6) - product(-1e6)).norm(), 2 * 0.5 / 2, 1e-9);
 }
 
 TEST(HessianStream, ProductWithZeroIsFreeButStillNoisy) {

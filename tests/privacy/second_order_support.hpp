@@ -31,6 +31,7 @@ class QuadraticRecords final : public test::WrittenRecords {
 
   bool has_second_order() const override { return true; }
   Index hessian_rank() const override { return data_.proved_rank; }
+  bool sums_to_hessians() const override { return true; }
 
   mutable std::set<Index> read;  ///< every record that was looked at
 

@@ -23,6 +23,7 @@ using trusted_tests::Busy;
 using trusted_tests::Curved;
 using trusted_tests::OwnDual;
 using trusted_tests::SharedDual;
+using trusted_tests::Size;
 using trusted_tests::Wild;
 constexpr double inf = std::numeric_limits<double>::infinity();
 constexpr Index d = 4;
@@ -280,6 +281,52 @@ TEST(DenseSums, AreOfTheRecordsThatWereAdmitted) {
   *place = 1e9;
   EXPECT_EQ(queries.sum(*one, {Asked::gradients}, BatchView(0, 9), 1), sum);
   EXPECT_EQ(queries.sum(*other, {Asked::gradients}, BatchView(0, 9), 1), sum);
+
+  const RecordTable table(data);
+  data->features.col(4).setConstant(std::numeric_limits<double>::quiet_NaN());
+  data->features.col(5).setConstant(1e-170);
+  const auto late = admit<Bowl>({d}, table);
+  data->features.middleCols(4, 2).setZero();
+  data->labels.segment(4, 2).setZero();
+  const auto zeros = admit<Bowl>({d}, RecordTable(data));
+  EXPECT_EQ(queries.sum(*late, {Asked::gradients}, BatchView(0, 9), 1),
+            queries.sum(*zeros, {Asked::gradients}, BatchView(0, 9), 1));
+}
+
+/// A gradient of the entry behind the column, and a term by the sign of an entry.
+struct Stray {
+  static constexpr std::string_view problem = "stray";
+  static constexpr DenseDual dual = DenseDual::none;
+  using Facts = Size;
+  using Gradients = DenseQuery<Facts>;
+  using Coordinates = Bowl::Coordinates;
+  static Index dimension(const Facts& facts) { return facts.d; }
+  static DenseGradient gradient(const Gradients&, const DenseRecord& z, double*, VectorRef v) {
+    v.setConstant(z.column.data()[z.column.size()]);
+    return {};
+  }
+  static double coordinate_loss(const Coordinates& at, double a, Index k) {
+    return std::copysign(at.values[k] - at.centre, a);
+  }
+};
+
+/// No record is read behind another, and -0.0 is not told from 0.0.
+TEST(DenseSums, ShowNothingOfOtherRecords) {
+  for (const Index width : {1, 2, 3, 4}) {
+    const auto records =
+        admit<Stray>({1}, RecordTable(RecordColumns{Matrix::Ones(width, 9), Vector::Ones(9)}));
+    Vector sum = Vector::Zero(1);
+    records->add_gradients(Point(Vector::Zero(1)), Block::x, BatchView(0, 9), 1, sum);
+    EXPECT_EQ(sum[0], 0) << width;
+  }
+  Matrix zeros = Matrix::Zero(1, 9);
+  for (Index signs = 0; signs < 3; ++signs) {
+    const auto records = admit<Stray>({1}, RecordTable(RecordColumns{zeros, Vector::Ones(9)}));
+    Vector sum = Vector::Zero(1);
+    records->add_coordinate_loss_differences(0, Vector::Ones(1), 0, BatchView(0, 9), 1, sum);
+    EXPECT_EQ(sum[0], 9) << signs;
+    zeros(0, 4 * signs) = -0.0;
+  }
 }
 
 /// A record's Hessian has rank one, so that 2·limit bounds what it moves in Frobenius norm, too.

@@ -16,6 +16,9 @@
 #include "dpsosp/trusted/admit.hpp"
 #include "losses.hpp"
 #include "neighbours.hpp"
+#ifdef __SSE2__
+#include <immintrin.h>
+#endif
 
 namespace dpsosp::hostile_test {
 namespace {
@@ -201,25 +204,38 @@ TEST(HostileProblems, OfAnyBoundCutHessianProductsToTheCharge) {
 TEST(HostileProblems, SeeNoFlagsOfRecords) {
   class Watcher final : public CommonLoss {
    public:
-    double value(ConstVectorRef) const override { return seen(); }
-    void gradient(ConstVectorRef, VectorRef out) const override { out.setConstant(seen()); }
-    void hessian_product(const Point&, const Point*, ConstVectorRef, VectorRef out) const override {
-      out.setConstant(seen());
+    struct Seen {
+      bool first = true;  // call of a sum: later ones see what the first has left
+      Index traces = 0;
+    };
+    explicit Watcher(Seen& seen) : seen_(seen) {}
+    double value(ConstVectorRef) const override { return look(); }
+    void gradient(ConstVectorRef, VectorRef) const override { look(); }
+    void hessian_product(const Point&, const Point*, ConstVectorRef, VectorRef) const override {
+      look();
     }
-    double hessian_bound(const Point&, const Point*) const override { return seen(); }
+    double hessian_bound(const Point&, const Point*) const override { return look(); }
 
    private:
-    static double seen() {
-      const bool any = std::fetestexcept(FE_OVERFLOW | FE_INVALID | FE_DIVBYZERO) != 0 ||
-                       errno != 0 || std::fegetround() != FE_TONEAREST;
+    double look() const {
+      volatile double small = std::numeric_limits<double>::min();
+      if (std::fetestexcept(FE_OVERFLOW | FE_INVALID | FE_DIVBYZERO) != 0 || errno != 0 ||
+          std::fegetround() != FE_TONEAREST || small / 2 == 0)
+        seen_.traces += seen_.first;
+      seen_.first = false;
       std::fesetround(FE_UPWARD);
+#ifdef __SSE2__
+      _mm_setcsr(_mm_getcsr() | 0x8040);  // denormal numbers become zero
+#endif
       errno = ERANGE;
-      return any ? 1 : 0;
+      return 0;
     }
+    Seen& seen_;
   };
+  Watcher::Seen seen;
   const Expression t = Expression::score();
   const Expression wild = exp(exp(t * t * 1e3)) / (t - t);
-  const auto records = admit({"p", {wild, wild, wild}, std::make_shared<Watcher>()},
+  const auto records = admit({"p", {wild, wild, wild}, std::make_shared<Watcher>(seen)},
                              RecordTable(RecordColumns{Matrix::Ones(2, 3), Vector::Zero(3)}));
   const BatchView all(0, 3);
   const Point x(Vector::Ones(2)), y(Vector::Constant(2, 2.0));
@@ -227,13 +243,50 @@ TEST(HostileProblems, SeeNoFlagsOfRecords) {
     Vector sum = Vector::Zero(2);
     double losses = 0;
     records->add_gradients(x, Block::x, all, 1, sum);
+    seen.first = true;
     records->add_loss_differences(x, y, all, 1, losses);
+    seen.first = true;
     records->add_hessian_products(x, Vector::Ones(2), all, 1, sum);
-    EXPECT_EQ(sum, Vector::Zero(2));
-    EXPECT_EQ(losses, 0);
+    seen.first = true;
+    EXPECT_EQ(seen.traces, 0);
     EXPECT_EQ(std::fegetround(), FE_TONEAREST);
     EXPECT_EQ(errno, 0);
   }
+}
+
+/// g is shown copies: what it writes into them moves no sum by more than the charge.
+TEST(HostileProblems, WriteIntoNothingOfTheAskers) {
+  class Writer final : public CommonLoss {
+   public:
+    double value(ConstVectorRef x) const override { return write(x); }
+    void gradient(ConstVectorRef x, VectorRef) const override { write(x); }
+    void hessian_product(const Point& point, const Point*, ConstVectorRef v,
+                         VectorRef) const override {
+      write(point.x);
+      write(v);
+    }
+    double hessian_bound(const Point&, const Point*) const override { return 0; }
+
+   private:
+    static double write(ConstVectorRef x) {
+      const_cast<double*>(x.data())[0] = 1e6;
+      return 0;
+    }
+  };
+  const Vector x{{0.25, 1.0}}, v{{1.0, -1.0}};
+  const auto product = [&](double label) {
+    const Expression y = Expression::label();
+    const auto records = admit({"p", {y, y, y}, std::make_shared<Writer>()},
+                               RecordTable(RecordColumns{Matrix::Ones(2, 1), Vector{{label}}}));
+    Vector sum = Vector::Zero(2);
+    records->add_gradients(Point(x), Block::x, BatchView(0, 1), 0.5, sum);
+    sum.setZero();
+    records->add_hessian_products(Point(x), v, BatchView(0, 1), 0.5, sum);
+    return sum;
+  };
+  EXPECT_LE((product(1e9) - product(-1e9)).norm(), 2 * 0.5 * v.norm() * (1 + 1e-8));
+  EXPECT_EQ(x[0], 0.25);
+  EXPECT_EQ(v[0], 1.0);
 }
 
 }  // namespace

@@ -32,9 +32,12 @@ double most_of(double limit, const Vector* direction) {
 }  // namespace
 
 KindSums::KindSums(std::unique_ptr<const KindLoss> loss, RecordTable table)
-    : loss_(std::move(loss)), table_(std::move(table)), axes_(loss_->axes()) {
-  const Index d = loss_->dimension();
-  constexpr double rounding = 1e-11;
+    : loss_(std::move(loss)),
+      table_(std::move(table)),
+      dimension_(loss_->dimension()),
+      axes_(loss_->axes()) {
+  const Index d = dimension_;
+  const double rounding = 4e-15 * static_cast<double>(d);
   if (axes_.size() > 0 &&
       !(axes_.rows() == d && axes_.cols() == d &&
         (axes_.transpose() * axes_ - Matrix::Identity(d, d)).norm() <= rounding))
@@ -68,10 +71,12 @@ std::vector<Index> KindSums::count(const KindShares& shares, const Members& memb
   return counts;
 }
 
-ClipReport KindSums::add(const Summand& s, const Members& members, double limit,
+ClipReport KindSums::add(const Summand& asked, const Members& members, double limit,
                          VectorRef out) const {
+  const ShownSummand shown(asked);
+  const Summand& s = shown.summand;
   const bool product = s.kind == Summand::Kind::hessian_product;
-  const Index d = loss_->dimension();
+  const Index d = dimension_;
   check_minimisation(loss_->problem(), s.block);
   for (const Index size :
        {s.point.x.size(), s.previous ? s.previous->x.size() : d, product ? s.v.size() : d,
@@ -81,7 +86,7 @@ ClipReport KindSums::add(const Summand& s, const Members& members, double limit,
                        " numbers, expected " + std::to_string(d));
   const NoTraces before_and_after;
   const KindShares shares = shares_of(s);
-  const Vector along = s.v;
+  const Vector along = asked.v;
   const Vector* const direction = product ? &along : nullptr;
   bool fits = shares.flags.size() <= most_flags;
   for (const Index flag : shares.flags) fits = fits && flag >= 0 && flag < table_.width();

@@ -65,9 +65,8 @@ RecordTable::RecordTable(std::shared_ptr<const RecordColumns> data,
 }
 
 RecordTable RecordTable::copy() const {
-  RecordTable made(*this);
-  made.data_ = std::make_shared<const RecordColumns>(*data_);
-  return made;
+  auto data = std::make_shared<const RecordColumns>(*data_);  // judged anew: others hold data_
+  return repeated_ ? RecordTable(std::move(data), values_) : RecordTable(std::move(data));
 }
 
 Members RecordTable::members_of(const BatchView& batch) const {

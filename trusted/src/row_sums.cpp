@@ -139,8 +139,15 @@ Vector RowSums::common_gradient(const Point& point, const Point* previous) const
   return common;
 }
 
-ClipReport RowSums::add(const Summand& s, const Members& members, double limit,
+ClipReport RowSums::add(const Summand& asked, const Members& members, double limit,
                         VectorRef out) const {
+  if (!loss_.common) return add_of(asked, members, limit, out);
+  const ShownSummand shown(asked);
+  return add_of(shown.summand, members, limit, out);
+}
+
+ClipReport RowSums::add_of(const Summand& s, const Members& members, double limit,
+                           VectorRef out) const {
   const NoTraces before_and_after;
   switch (s.kind) {
     case Summand::Kind::gradient:
@@ -329,9 +336,10 @@ ClipReport RowSums::add_products(const Summand& s, const Members& members, doubl
   const BatchView& columns = members.columns;
   const bool shared = loss_.common != nullptr;
   Vector common = Vector::Zero(shared || loss_.tilted ? out.size() : 0);
+  const double most = limit * v.stableNorm();  // before g sees v
   const double bound = shared ? loss_.common->hessian_bound(point, previous) : 0.0;
   if (shared) loss_.common->hessian_product(point, previous, v, common);
-  const double common_norm = shared ? length_of(common) : 0.0, most = limit * v.stableNorm();
+  const double common_norm = shared ? length_of(common) : 0.0;
   if (!(common_norm <= longest)) return {};
   if (loss_.tilted) {  // no column enters
     ClipReport report;

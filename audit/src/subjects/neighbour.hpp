@@ -53,6 +53,7 @@ class Neighbour final : public UncheckedRecords {
   bool separable() const override { return rest_->separable(); }
   bool has_second_order() const override { return rest_->has_second_order(); }
   Index hessian_rank() const override { return rest_->hessian_rank(); }
+  bool sums_to_hessians() const override { return rest_->sums_to_hessians(); }
   ClipReport add(const Summand& summand, const BatchView& batch, double limit,
                  VectorRef out) const override;
   std::unique_ptr<const AnyRecords> projected(const Matrix& map, double cap) const override;

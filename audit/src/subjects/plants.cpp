@@ -45,6 +45,7 @@ class Planted::Data final : public UncheckedRecords {
   bool separable() const override { return records_.separable(); }
   bool has_second_order() const override { return records_.has_second_order(); }
   Index hessian_rank() const override { return records_.hessian_rank(); }
+  bool sums_to_hessians() const override { return records_.sums_to_hessians(); }
   ClipReport add(const Summand& s, const BatchView& batch, double limit,
                  VectorRef out) const override {
     constexpr double unlimited = std::numeric_limits<double>::infinity();

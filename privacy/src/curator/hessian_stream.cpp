@@ -22,6 +22,10 @@ Summand product_at(const Vector& point, const Vector& previous, ConstVectorRef v
 
 }  // namespace
 
+HessianStream::HessianStream(Curator& curator, HessianMode mode)
+    : curator_(&curator),
+      mode_(curator.own_->sums().sums_to_hessians() ? mode : HessianMode::lazy) {}
+
 void HessianStream::check_group(const Point& point, const Batch& batch, double limit) const {
   curator_->check_query(point, nullptr, batch, Block::x, point.x.size());
   if (!curator_->own_->sums().has_second_order())

@@ -9,8 +9,7 @@ namespace dpsosp::door {
 /// Class behind the handle `dpsosp::HessianStream`.
 class HessianStream {
  public:
-  explicit HessianStream(Curator& curator, HessianMode mode = HessianMode::lazy)
-      : curator_(&curator), mode_(mode) {}
+  explicit HessianStream(Curator& curator, HessianMode mode = HessianMode::lazy);
 
   void refresh(const Point& point, const Batch& batch, double limit);
   void add(const Point& point, const Point& previous, const Batch& batch, double limit);
@@ -33,7 +32,7 @@ class HessianStream {
   void keep(const Point& point, const Vector& previous, const Batch& batch, double limit);
 
   Curator* curator_;
-  HessianMode mode_;
+  HessianMode mode_;  // lazy where a matrix could move by more than its products
   std::vector<Group> groups_;
   Matrix sum_;  // dense; never released
 };

@@ -15,7 +15,8 @@ class HessianStream;
 
 /// How a Hessian stream keeps its estimate.
 enum class HessianMode {
-  dense,  ///< a d × d sum: d products a group, then none
+  dense,  ///< a d × d sum: d products a group, then none. As `lazy` for records whose bound is the
+          ///< problem's word: a false one would move the sum by √d times what is charged
   lazy,   ///< points and batches: every product multiplies every group anew
 };
 

@@ -19,6 +19,7 @@ class Records final : public AnyRecords {
   bool has_second_order() const override { return sums_->has_second_order(); }
   Index hessian_rank() const override { return sums_->hessian_rank(); }
   bool adds_hessians() const override { return sums_->adds_hessians(); }
+  bool sums_to_hessians() const override { return sums_->sums_to_hessians(); }
   ClipReport add(const Summand& summand, const BatchView& batch, double limit,
                  VectorRef out) const override {
     return sums_->add(summand, sums_->table().members_of(batch), limit, out);

@@ -109,6 +109,10 @@ class RecordSums {
   virtual Index hessian_rank() const { return 0; }
   /// Whether whole Hessians are added, which records of rank one allow.
   virtual bool adds_hessians() const { return false; }
+  /// Whether products with all unit vectors sum up to a matrix that one record moves by at most
+  /// 2·limit in operator norm: for records of rank one, and where no record enters. Elsewhere each
+  /// product is cut apart, so that a problem's false bound would move the matrix by √d times that.
+  virtual bool sums_to_hessians() const { return false; }
   /// out += Σ min(1, limit/‖∇²f(point; z_i)‖) ∇²f(point; z_i) in d² entries, so that one record
   /// moves it by at most 2·limit in Frobenius norm. \throws InputError unless adds_hessians()
   virtual ClipReport add_hessians(const Point& point, const BatchView& batch, double limit,
@@ -191,6 +195,7 @@ class UncheckedRecords : public AnyRecords {
 /// curator refuses to mix them.
 class SimulatedSums : public RecordSums {
  public:
+  bool sums_to_hessians() const override { return true; }
   /// As of AnyRecords.
   virtual std::unique_ptr<const SimulatedSums> projected(const Matrix& map, double cap) const;
 };

@@ -25,6 +25,7 @@ class AlteredRecords final : public UncheckedRecords {
   bool separable() const override { return others_->separable(); }
   bool has_second_order() const override { return others_->has_second_order(); }
   Index hessian_rank() const override { return others_->hessian_rank(); }
+  bool sums_to_hessians() const override { return others_->sums_to_hessians(); }
   ClipReport add(const Summand& summand, const BatchView& batch, double limit,
                  VectorRef out) const override {
     return add_(*others_, summand, batch, limit, out);

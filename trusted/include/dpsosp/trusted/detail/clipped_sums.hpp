@@ -9,6 +9,22 @@
 
 namespace dpsosp {
 
+/// What a loss is shown of a summand: copies, so that nothing reaches the vectors of who asked.
+struct ShownSummand {
+  explicit ShownSummand(const Summand& s)
+      : x(s.point.x),
+        y(s.point.y),
+        x_before(s.previous ? Vector(s.previous->x) : Vector()),
+        y_before(s.previous ? Vector(s.previous->y) : Vector()),
+        v(s.v),
+        summand{s.kind, Point(x, y), {}, v, s.block, s.coordinate, s.centre} {
+    if (s.previous) summand.previous.emplace(x_before, y_before);
+  }
+
+  Vector x, y, x_before, y_before, v;
+  Summand summand;
+};
+
 /// The sums of RecordSums over columns of a table, each counted as often as it occurs and clipped
 /// on its own.
 class ClippedSums {
@@ -20,6 +36,7 @@ class ClippedSums {
   virtual bool has_second_order() const { return false; }
   virtual Index hessian_rank() const { return 0; }
   virtual bool adds_hessians() const { return false; }
+  virtual bool sums_to_hessians() const { return false; }
 
   /// As RecordSums::add.
   virtual ClipReport add(const Summand& summand, const Members& members, double limit,

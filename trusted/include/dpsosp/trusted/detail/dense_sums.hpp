@@ -19,22 +19,6 @@
 
 namespace dpsosp {
 
-/// What a loss is shown of a summand: copies, so that nothing reaches the vectors of who asked.
-struct ShownSummand {
-  explicit ShownSummand(const Summand& s)
-      : x(s.point.x),
-        y(s.point.y),
-        x_before(s.previous ? Vector(s.previous->x) : Vector()),
-        y_before(s.previous ? Vector(s.previous->y) : Vector()),
-        v(s.v),
-        summand{s.kind, Point(x, y), {}, v, s.block, s.coordinate, s.centre} {
-    if (s.previous) summand.previous.emplace(x_before, y_before);
-  }
-
-  Vector x, y, x_before, y_before, v;
-  Summand summand;
-};
-
 /// Clipped sums of a dense loss. Each vector is measured and cut here, whatever wrote it.
 template <class Loss>
 class DenseSums final : public ClippedSums {
@@ -49,6 +33,7 @@ class DenseSums final : public ClippedSums {
     if constexpr (requires { Loss::length; }) return Loss::length;
     return DenseLength::whole;
   }();
+  static_assert(how != DenseLength::by_block || Loss::dual == DenseDual::shared);
 
  public:
   /// \throws InputError for records with duals of their own that are values of a list
@@ -66,6 +51,7 @@ class DenseSums final : public ClippedSums {
   Index hessian_rank() const override { return has_curvature ? 1 : 0; }
 
   bool adds_hessians() const override { return has_curvature; }
+  bool sums_to_hessians() const override { return has_curvature; }
   ClipReport add(const Summand& asked, const Members& members, double limit,
                  VectorRef out) const override {
     const NoTraces before_and_after;
@@ -154,13 +140,14 @@ class DenseSums final : public ClippedSums {
     std::map<double, Index> counts;  // of records that are alike in coordinate j
     for (Index k = 0; k < members.columns.size(); ++k) {
       const Index i = members.columns[k];
-      counts[table_.column(i)[j]] += members.times(i);
+      counts[table_.column(i)[j] + 0.0] += members.times(i);  // -0.0 is 0.0
     }
     ClipReport report;
     for (const auto& [entry, count] : counts)
       for (Index k = 0; k < moves.size(); ++k) {
         if (moves[k] == 0 || count == 0 || limit < shortest_limit) continue;
-        const double c = answer<double, &Loss::coordinate_loss>(none, query, entry, k);
+        const double c =
+            answer<double, &Loss::coordinate_loss>(none, query, double{entry}, Index{k});
         const double weight = clip_weight(report, std::abs(c) / moves[k], limit, count);
         if (weight > 0) out[k] += weight * c;
       }
@@ -186,7 +173,9 @@ class DenseSums final : public ClippedSums {
       const auto use = [&](const DenseRecord& record, Index, Index times, One& one, VectorRef sum) {
         const auto c = answer<double, &Loss::curvature>(one.v, query, record, one.scratch.data(),
                                                         VectorRef(one.v));
-        const double bound = std::abs(c) * one.v.squaredNorm();
+        const double length = length_of(one.v), squares = one.v.squaredNorm();
+        const double bound =
+            std::isnormal(squares) ? std::abs(c) * squares : std::abs(c) * length * length;
         one.v *= c * one.v.dot(v);
         add(bound, times, one, sum);
       };
@@ -214,6 +203,8 @@ class DenseSums final : public ClippedSums {
       constexpr Index number = sizeof(double), in_register = EIGEN_MAX_ALIGN_BYTES / number;
       const auto place = reinterpret_cast<std::intptr_t>(from) / number % in_register;
       column.resize(width + in_register);
+      column.head(place).setZero();  // no other record's entries beside it
+      column.tail(in_register - place).setZero();
       std::copy_n(from, width, column.data() + place);
       return {column.data() + place, width};
     }

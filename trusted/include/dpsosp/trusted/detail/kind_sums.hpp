@@ -32,6 +32,7 @@ class KindSums final : public ClippedSums {
 
   std::unique_ptr<const KindLoss> loss_;
   RecordTable table_;
+  Index dimension_;
   Matrix axes_;
 };
 

@@ -7,7 +7,7 @@
 namespace dpsosp {
 
 /// What a record left in the flags of floating point or in errno is gone when code of a problem
-/// runs for the next sum, and so is a rounding mode that such code left.
+/// runs for the next sum, and so is a mode of rounding or of denormals.
 class NoTraces {
  public:
   NoTraces() { remove(); }
@@ -17,8 +17,7 @@ class NoTraces {
 
  private:
   static void remove() {
-    std::feclearexcept(FE_ALL_EXCEPT);
-    std::fesetround(FE_TONEAREST);
+    std::fesetenv(FE_DFL_ENV);
     errno = 0;
   }
 };

@@ -25,6 +25,7 @@ class RowSums final : public ClippedSums {
   Index hessian_rank() const override { return loss_.common ? 0 : 1; }
 
   bool adds_hessians() const override { return !loss_.common && !loss_.tilted; }
+  bool sums_to_hessians() const override { return !loss_.common || loss_.tilted; }
   ClipReport add(const Summand& summand, const Members& members, double limit,
                  VectorRef out) const override;
   ClipReport add_hessians(const Point& point, const Members& members, double limit,
@@ -32,6 +33,7 @@ class RowSums final : public ClippedSums {
   std::unique_ptr<const ClippedSums> projected(const Matrix& map, double cap) const override;
 
  private:
+  ClipReport add_of(const Summand& s, const Members& members, double limit, VectorRef out) const;
   ClipReport add_gradients(const Summand& s, const Members& members, double limit,
                            VectorRef out) const;
   ClipReport add_losses(const Summand& s, const Members& members, double limit,
