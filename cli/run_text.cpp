@@ -233,6 +233,12 @@ std::string text_of(const RunResult& r, const RunDescription& d,
                      fmt::format("{:.3g} % of the contributions are clipped: the clip decides as "
                                  "much as the method",
                                  100 * share));
+  const double longest = log.largest_norm_over_limit;
+  if (longest > 0 && longest < least_reached)
+    out += paragraph("warning",
+                     fmt::format("no contribution is longer than {:.2g} % of its clip, by which the "
+                                 "noise goes: a smaller clip needs less noise",
+                                 100 * longest));
   if (log.unclipped)
     out +=
         paragraph("", fmt::format("{} gradients above the nominal bound, the longest {} times it",
