@@ -312,6 +312,8 @@ TEST(FormulaLoss, NamesTheColumnOfWhatItCannotRead) {
   refuses("", "column 1: the end");
   refuses(std::string(200, '(') + "t" + std::string(200, ')'), "parentheses");
   refuses(std::string(3000, '-') + "t", "at most 2000");
+  refuses(std::string("t\0 + log1p(-2)", 14), "column 2");
+  refuses(std::string(1500, '9') + "*t", "column 1: '" + std::string(40, '9') + "', expected");
 }
 
 TEST(FormulaLoss, RefusesKinksAndDerivativesWithoutBound) {
@@ -333,6 +335,21 @@ TEST(FormulaLoss, RefusesKinksAndDerivativesWithoutBound) {
   refuses("log1p(t)", "no bound");
   refuses("exp(exp(exp(t)))", "no bound");
   refuses("t^2", "bounded domain", {.reach = std::numeric_limits<double>::infinity()});
+}
+
+TEST(FormulaLoss, RefusesKinksOfAnyHeight) {
+  refuses("1e-10*abs(t)", "its first derivative jumps from -1e-10 to 1e-10 at t = 0");
+  refuses("t^2 + 1e-10*abs(t - y)", "its first derivative jumps from -1e-10 to 1e-10");
+  refuses("1e-11*max(1 - t*(2*y - 1), 0)", "its first derivative jumps from 0 to 1e-11 at t = -1");
+}
+
+TEST(FormulaLoss, TakesForNoKinkWhatRoundingMakesOfASmoothFunction) {
+  const auto steep = formula_loss("sigmoid(10000*t)", unit_labels),
+             high = formula_loss("1e9*(max(t, 0) + log1p(exp(-abs(t))) - y*t)", unit_labels),
+             nested = formula_loss("tanh(3*tanh(3*tanh(3*t)))", unit_labels);
+  EXPECT_NEAR(steep->bound(2).value, 1e8 / (6 * root3), 1e5);
+  EXPECT_NEAR(high->bound(2).value, 0.25e9, 0.01e9);
+  EXPECT_NEAR(nested->bound(1).value, 27, 0.5);
 }
 
 TEST(FormulaLoss, RefusesKinksAtAnyOneOfTheLabelsOfTheSearch) {

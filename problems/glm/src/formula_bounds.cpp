@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "formula_bounds.hpp"
 
+#include <algorithm>
 #include <cmath>
+#include <limits>
 #include <map>
 #include <queue>
-#include <utility>
 #include <vector>
+
+#include "dpsosp/core/errors.hpp"
 
 namespace dpsosp::formula {
 namespace {
@@ -74,11 +77,30 @@ class Enclosure {
     return all.bounded() ? interval::both(all, hull) : all;
   }
 
-  /// Its value at a point with signs on the given sides.
-  Interval at(double t, double y, std::map<int, bool> sides) {
-    sides_ = std::move(sides);
-    return run({{t, t}, {y, y}}).value;
+  /// Its values over scores, where signs that are open there are on the given sides.
+  Interval on_sides(const Interval& t, double y, const std::map<int, bool>& sides) {
+    sides_.clear();
+    for (;;) {
+      const Interval value = run({t, {y, y}}).value;
+      if (open_.empty()) return value;
+      sides_[open_.front()] = sides.at(open_.front());  // the inner ones first
+    }
   }
+  /// The first of a few scores from `t` to `end` where rounding leaves none of the signs open;
+  /// `end` where it does there.
+  double beyond(const std::vector<int>& signs, double t, double end, double y) {
+    const auto is_open = [&](double score) {
+      at(score, y);
+      return std::ranges::any_of(signs, [&](int sign) { return undecided(sign); });
+    };
+    if (is_open(end)) return end;
+    const double from = t, size = std::abs(t);
+    double move = std::nextafter(size, std::numeric_limits<double>::infinity()) - size;
+    for (; t != end && is_open(t); move *= 4)
+      t = end < from ? std::max(end, from - move) : std::min(end, from + move);
+    return t;
+  }
+  /// Its value at a point.
   Interval at(double t, double y) {
     sides_.clear();
     return run({{t, t}, {y, y}}).value;
@@ -225,6 +247,7 @@ class Enclosure {
 
 constexpr int most_boxes = 20'000;
 constexpr std::size_t most_work = 10'000'000;  // about a second
+constexpr std::size_t most_search = 10 * most_work;
 constexpr double close_enough = 0.01;
 
 }  // namespace
@@ -275,48 +298,50 @@ Supremum supremum(Graph& graph, int node, const Box& box, Of of) {
 
 std::optional<Jump> find_jump(Graph& graph, int node, const Box& box, int& places) {
   constexpr int labels = 8, scores = 1024;
-  constexpr double same = 1e-9;
   Enclosure enclosure(graph, node);
   places = 0;
   const std::vector<int> signs = enclosure.signs();
   if (signs.empty()) return {};
-  const auto joined = [](double a, double b) {
-    return std::abs(a - b) <= same * (1 + std::max(std::abs(a), std::abs(b)));
-  };
   const double step = box.t.width() / scores;
-  std::vector<bool> was(signs.size());
+  std::map<int, bool> was, is;
   for (int i = 0; i <= labels; ++i) {
     const double y = box.y.least + box.y.width() * i / labels;
+    /// Where signs are 0 in [low, high]: whether values on two sides of those that are differ.
+    const auto jump = [&](double low, double high, const std::vector<int>& of, double most,
+                          const auto& one, const auto& other) -> std::optional<Jump> {
+      const Interval t{enclosure.beyond(of, low, std::max(low - most, box.t.least), y),
+                       enclosure.beyond(of, high, std::min(high + most, box.t.most), y)};
+      const Interval a = enclosure.on_sides(t, y, one), b = enclosure.on_sides(t, y, other);
+      if (a.most < b.least || b.most < a.least) return Jump{high, y, a.middle(), b.middle()};
+      return {};
+    };
     double before = box.t.least;
     for (int k = 0; k <= scores; ++k) {
+      if (enclosure.work() > most_search)
+        throw InputError("jumps at its branches are not searched in 100 million operations");
       const double after = box.t.least + box.t.width() * k / scores;
       enclosure.at(after, y);
-      std::vector<bool> is;
-      std::map<int, bool> zero;  // signs that may be 0 at this point alone, where they count as ≥ 0
+      std::vector<int> zero;  // signs that may be 0 at this point alone, where they count as ≥ 0
       for (const int sign : signs) {
-        is.push_back(enclosure.side(sign));
-        if (enclosure.undecided(sign)) zero[sign] = true;
+        is[sign] = enclosure.side(sign);
+        if (enclosure.undecided(sign)) zero.push_back(sign);
       }
       for (const double beside : {after - step / 64, after + step / 64}) {
         if (zero.empty() || !box.t.contains(beside)) continue;
-        std::map<int, bool> near = zero;
+        std::map<int, bool> near, yes;
         enclosure.at(beside, y);
-        for (auto& [sign, side] : near) side = enclosure.side(sign);
-        const double a = enclosure.at(after, y, near).middle(),
-                     b = enclosure.at(after, y, zero).middle();
-        if (!joined(a, b)) return Jump{after, y, a, b};
+        for (const int sign : signs) near[sign] = enclosure.side(sign), yes[sign] = true;
+        if (const auto found = jump(after, after, zero, step / 64, near, yes)) return found;
       }
-      for (std::size_t s = 0; k > 0 && s < signs.size(); ++s) {
-        if (is[s] == was[s]) continue;
+      for (const int sign : signs) {
+        if (k == 0 || is[sign] == was[sign]) continue;
         double low = before, high = after;
         for (double m = 0.5 * (low + high); low < m && m < high; m = 0.5 * (low + high)) {
           enclosure.at(m, y);
-          (enclosure.side(signs[s]) == was[s] ? low : high) = m;
+          (enclosure.side(sign) == was[sign] ? low : high) = m;
         }
-        const double a = enclosure.at(low, y, {{signs[s], was[s]}}).middle(),
-                     b = enclosure.at(high, y, {{signs[s], is[s]}}).middle();
         ++places;
-        if (!joined(a, b)) return Jump{high, y, a, b};
+        if (const auto found = jump(low, high, {sign}, step / 64, was, is)) return found;
       }
       before = after;
       was = is;

@@ -29,7 +29,8 @@ class Parser {
     if (text_.size() > longest)
       throw InputError(fmt::format("{} characters, expected at most {}", text_.size(), longest));
     const int node = sum();
-    if (next() != '\0') refuse("an operator or the end");
+    next();
+    if (at_ < text_.size()) refuse("an operator or the end");
     // When all sides are set.
     for (const Sigmoid& s : sigmoids_)
       graph_.set_derivative(s.node, graph_.multiply(s.slope, graph_.derivative(s.operand)));
@@ -198,8 +199,11 @@ class Parser {
     if (!take(c)) refuse(fmt::format("'{}'", c));
   }
   [[noreturn]] void refuse(const std::string& expected) const {
+    constexpr std::size_t shown = 40;
     std::size_t end = at_;
-    while (end < text_.size() && std::isalnum(static_cast<unsigned char>(text_[end])) != 0) ++end;
+    while (end < text_.size() && end < at_ + shown &&
+           std::isalnum(static_cast<unsigned char>(text_[end])) != 0)
+      ++end;
     const std::string found =
         at_ >= text_.size()
             ? "the end"
