@@ -34,6 +34,7 @@ json check_json(const ProblemCheck& check) {
     constants.push_back({{"name", c.name},
                          {"value", to_json_number(c.stated.value)},
                          {"region", c.stated.region},
+                         {"proof", c.stated.proof},
                          {"bound", c.stated.tight() ? "tight" : "loose"},
                          {"attained", c.stated.attained},
                          {"reached", to_json_number(c.reached)},

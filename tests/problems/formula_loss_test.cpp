@@ -252,6 +252,17 @@ TEST(FormulaLoss, ADifferenceIsOneVariableWhereNothingElseIs) {
   EXPECT_LE(formula_loss("(t - y)^2", range)->bound(1).value, 8.1);
 }
 
+TEST(FormulaLoss, StatesWhatIsMetOfALooseBound) {
+  const Constants made = glm_constants(
+      *formula_loss("log1p(t^2)*(t^2 + 1e-10)^2/(t^2 + 1e-10)^2", unit_labels), {}, 3);
+  EXPECT_TRUE(made.at(constant::lipschitz).tight());
+  const Constant& loose = made.at(constant::hessian_lipschitz);
+  EXPECT_GE(loose.value, 100);  // 2.8 is the truth
+  EXPECT_LE(loose.attained, 3 / loose.value);
+  const Constants linear = glm_constants(*formula_loss("exp(t)*exp(-t)*t", unit_labels), {}, 3);
+  EXPECT_GT(linear.at(constant::smoothness).attained, 0);
+}
+
 TEST(FormulaLoss, OfAQuadraticStatesNoThirdConstant) {
   const Constants made = glm_constants(*formula_loss("0.5*(t - y)^2", symmetric), {}, 3);
   EXPECT_TRUE(made.contains(constant::smoothness));

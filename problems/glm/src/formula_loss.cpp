@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "dpsosp/problems/formula_loss.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <map>
 #include <mutex>
@@ -18,6 +19,7 @@ using formula::Box;
 using formula::Graph;
 using formula::Supremum;
 
+constexpr double least_share = 1e-12;  // a constant states more than 0
 constexpr std::array order_names{"the loss", "its first derivative", "its second derivative",
                                  "its third derivative"};
 
@@ -50,7 +52,8 @@ class FormulaLoss final : public ScalarLoss {
                                     places == 0 ? ""
                                                 : fmt::format("; φ″ was found continuous at the {} "
                                                               "zeros of signs that were searched",
-                                                              places))};
+                                                              places)),
+                        s.most > 0 ? std::clamp(s.least / s.most, least_share, 1.0) : 1.0};
     }
     lowest_ = -bounded(graph, graph.negate(nodes[0]), box, formula::Of::value, order_names[0]).most;
     highest_ = bounded(graph, nodes[0], box, formula::Of::value, order_names[0]).most;

@@ -232,14 +232,15 @@ Constants glm_constants(const ScalarLoss& loss, const Penalty& penalty, Index di
     const Row& row = rows[static_cast<std::size_t>(k)];
     const ScalarLoss::Bound bound = loss.bound(k + 1);
     std::string proof = std::string(row.from) + bound.why;
-    double added = 0;
+    double added = 0, met = bound.value * bound.attained;
     if (penalty.weight > 0) {
       const ScalarLoss::Bound term = penalty.bound(k + 1);
       added = penalty.weight * term.value * row.terms;
+      met += added * term.attained;
       proof += ' ' + term.why;
     }
-    if (bound.value + added > 0)  // a quadratic's third derivative is 0
-      constants.set(row.name, proved(bound.value + added, region, std::move(proof)));
+    if (const double all = bound.value + added; all > 0)  // a quadratic's third derivative is 0
+      constants.set(row.name, proved(all, region, std::move(proof), met / all));
   }
   return constants;
 }

@@ -32,6 +32,7 @@ class ScalarLoss {
   struct Bound {
     double value = 0;
     std::string why;
+    double attained = 1;  ///< share of it that is met, in (0, 1]
   };
   virtual Bound bound(int order) const = 0;
 
