@@ -121,7 +121,7 @@ class Site:
             most=lambda counts: max([1, *(n for c in counts for n in c.values())]),
             number=text.number, signed=text.signed, exponent=text.exponent, interval=text.interval,
             claimed=text.claimed, rate_text=text.rate_text, parts_of=text.parts_of, short=text.short_number,
-            g=lambda v, digits=6: f"{v:.{digits}g}", px=charts.px, pc=lambda v: f"{v:.2f}%",
+            g=lambda v, digits=6: f"{v:.{digits}g}", px=charts.px, pc=lambda v: f"{v:.2f}".rstrip("0").rstrip(".") + "%",
             deviation_at=charts.deviation_at, colour=lambda name: looks.of(name)[0],
             shape=lambda name: looks.of(name)[1],
             footnote_mark=tables.mark, numbered=numbered, for_script=for_script)
