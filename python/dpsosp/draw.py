@@ -206,7 +206,7 @@ def _digest(panels: Any, f: Mapping[str, Any], methods: Any) -> str:
     except importlib.metadata.PackageNotFoundError as e:
         raise ImportError(f"no {e.name}") from None
     whole = hashlib.sha256(json.dumps([versions, panels, f, methods], sort_keys=True).encode())
-    for file in (HERE / "plots.py", HERE / "dpsosp.mplstyle"):
+    for file in (HERE / "plots.py", HERE / "_svg.py", HERE / "dpsosp.mplstyle"):
         whole.update(file.read_bytes())
     for panel in panels:
         if isinstance(panel.get("of"), str):

@@ -31,6 +31,8 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
+from . import _svg
+
 Path = Union[str, "os.PathLike[str]"]
 Columns = dict[str, list]
 
@@ -713,10 +715,8 @@ def save(of: Any, *files: Path, title: str = "", alternative: str = "") -> None:
             at_end.callback(beside.unlink, missing_ok=True)
             kept = {k: v for k, v in metadata[file.suffix].items() if v != ""}
             made.savefig(beside, format=file.suffix[1:], metadata=kept)
-            if file.suffix == ".svg":  # hundredths of a point are as exact as any screen
-                short = re.sub(r' d="[^"]*"|<use [^>]*>', lambda m: re.sub(r"(\.\d\d)\d+", r"\1", m[0]).replace("\n", " "),
-                               beside.read_text(encoding="utf-8"))
-                beside.write_text(re.sub(r"\n\s*(?=<(?:use|path|/g|/defs))", "", short), encoding="utf-8")
+            if file.suffix == ".svg":
+                beside.write_text(_svg.small(beside.read_text(encoding="utf-8")), encoding="utf-8")
             beside.replace(file)
 
 

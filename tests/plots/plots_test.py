@@ -123,6 +123,23 @@ class Data(Scratch):
         self.assertEqual(curves(ax), {"saddle": [(1, 1)]})
         plots.save(ax, self.folder / "c.svg")
         self.assertNotRegex((self.folder / "c.svg").read_text(), r"<clipPath[^>]*>\s*<path")  # its name would be an address
+
+    def test_svg_has_texts_of_a_length_and_each_style_once(self):
+        ax = plots.rates(SMALL, y="level")
+        ax.set_title(plots.text("σ & τ < 1 at x_{min}"))
+        plots.save(ax, self.folder / "t.svg", title="a <b>")
+        svg = (self.folder / "t.svg").read_text()
+        self.assertIn("<title>a &lt;b&gt;</title>", svg)
+        self.assertRegex(svg, r'<text [^>]*textLength="[\d.]+"[^>]*>σ &amp; τ &lt; 1 at x</text><text [^>]*>min</text>')
+        self.assertNotIn("style=", svg)
+        styles = re.findall(r"\.\w+(\{[^}]*\})", svg)
+        self.assertEqual(len(styles), len(set(styles)))
+
+    def test_svg_keeps_what_it_has_no_short_form_for(self):
+        ax = plots.rates(SMALL, y="level")
+        ax.bar([1], [1], hatch="/")
+        plots.save(ax, self.folder / "h.svg")
+        self.assertIn("<pattern", (self.folder / "h.svg").read_text())
         ax = plots.trace([{"step": t, "level": 1 / (t + 1)} for t in range(50)], "level")
         self.assertEqual((ax.get_xscale(), ax.get_yscale(), len(curves(ax)) + len(ax.lines)), ("linear", "log", 1))
 

@@ -18,7 +18,7 @@ import pathlib
 import dpsosp
 
 assert "venv" in dpsosp.__file__, dpsosp.__file__
-for file in ("py.typed", "dpsosp.mplstyle", "report/models.json", "report/style.css", "report/templates/base.html"):
+for file in ("py.typed", "dpsosp.mplstyle", "report/style.css", "report/templates/base.html"):
     assert (pathlib.Path(dpsosp.__file__).parent / file).exists(), file
 assert dpsosp.poisson(0.5).rate == 0.5
 TEXT

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""pages_test.py SOURCE_FOLDER: pages of dpsosp.report from models. Exit code 77: no Jinja2 or markdown-it."""
+"""pages_test.py SOURCE_FOLDER PROGRAM: pages of dpsosp.report from models, whose schema the program prints. Exit code 77: no Jinja2 or markdown-it."""
 import html.parser
 import json
 import math
@@ -12,6 +12,7 @@ import tempfile
 import unittest
 
 SOURCE = pathlib.Path(sys.argv.pop(1))
+SCHEMA = json.loads(subprocess.run([sys.argv.pop(1)], capture_output=True, check=True).stdout)
 sys.path.insert(0, str(SOURCE / "python"))
 sys.dont_write_bytecode = True
 try:
@@ -20,7 +21,7 @@ except ImportError as e:
     print(e)
     sys.exit(77)
 
-READER = models.Reader()
+READER = models.Reader(SCHEMA)
 METHOD = "smith-2027/momentum"
 ADDRESSES = {"smith-2027/c1": "claims/smith-2027-c1.html", METHOD: "algorithms/smith-2027-momentum.html",
              "double-well": "problems/double-well.html", "X1": "errata.html#X1"}
@@ -73,8 +74,9 @@ class Report:
             file.write_text(json.dumps(model), encoding="utf-8")
             entries.append({"address": address, "kind": kind})
         about = {"scale": "quick", "version": "0.0", "methods": ["abadi-2016/dp-sgd", METHOD],
-                 "addresses": addresses, "drawn": list(drawn), "pages": entries}
+                 "addresses": addresses, "drawn": {file: file for file in drawn}, "pages": entries}
         (self.folder / "site.json").write_text(json.dumps(about), encoding="utf-8")
+        (self.folder / "models.json").write_text(json.dumps(SCHEMA), encoding="utf-8")
 
     def make(self):
         return list(pages.make(self.folder))

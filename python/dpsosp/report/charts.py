@@ -2,6 +2,7 @@
 """Where the marks of the small charts stand, in pixels of the drawing or in percent of its width."""
 from __future__ import annotations
 
+import itertools
 import math
 import textwrap
 from types import SimpleNamespace as Model
@@ -368,20 +369,17 @@ def rank(place: Model, algorithm: str) -> Model:
 def picture(p: Model) -> Model:
     """Values in a plane as shades, and the points that matter."""
     side, left, top = 360, 40, 8
-    width, height = side / len(p.bands[0]), side / len(p.bands)
-    paths: dict[int, str] = {}
+    paths: dict[int, str] = {}  # lines along rows, in cells
     for r, row in enumerate(p.bands):
         start = 0
-        for c in range(1, len(row) + 1):
-            if c == len(row) or row[c] != row[start]:
-                length = px((c - start) * width + 0.3)
-                paths[row[start]] = paths.get(row[start], "") + (
-                    f"M{px(left + start * width)} {px(top + side - (r + 1) * height)}h{length}"
-                    f"v{px(height + 0.3)}h-{length}z")
-                start = c
+        for band, cells in itertools.groupby(row):
+            length = len(list(cells))
+            paths[band] = paths.get(band, "") + f"M{start} {r}h{length}"
+            start += length
     most = max(1, max(paths))
     shades: list[Any] = [(f"{0.05 + 0.75 * (1 - band / most):.2f}", paths[band]) for band in sorted(paths)]
-    return Model(shades=shades, points=[
+    width, height = side / len(p.bands[0]), side / len(p.bands)
+    return Model(shades=shades, cells=f"matrix({width:.4g} 0 0 -{height:.4g} {left} {top + side - height / 2:.4g})", points=[
         Model(kind=point.kind, x=left + (point.x - p.x_low) / (p.x_high - p.x_low) * side,
               y=top + side - (point.y - p.y_low) / (p.y_high - p.y_low) * side) for point in p.points])
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Models of pages as `dpsosp` writes them, read by their schema, models.json.
+"""Models of pages as `dpsosp` writes them, read by their schema, which it writes beside them as models.json.
 
 A member that is empty or as by default is not in the JSON; here every model has all its members. A number that is not
 finite is null there and NaN here.
@@ -8,11 +8,8 @@ from __future__ import annotations
 
 import json
 import math
-import pathlib
 from types import SimpleNamespace as Model
 from typing import Any, Mapping
-
-SCHEMA = pathlib.Path(__file__).with_name("models.json")
 
 
 class Invalid(ValueError):
@@ -20,8 +17,8 @@ class Invalid(ValueError):
 
 
 class Reader:
-    def __init__(self) -> None:
-        self.schema = json.loads(SCHEMA.read_text(encoding="utf-8"))["$defs"]
+    def __init__(self, schema: Mapping[str, Any]) -> None:
+        self.schema = schema["$defs"]
 
     def read(self, kind: str, value: Any) -> Any:
         return self._read({"$ref": f"#/$defs/{kind}"}, value, kind)

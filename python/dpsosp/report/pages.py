@@ -51,18 +51,18 @@ class Site:
 
     def __init__(self, folder: pathlib.Path) -> None:
         self.folder = folder
-        self.reader = models.Reader()
-        self.about = self.reader.read("SiteFile", _json(folder / "site.json"))
+        about, schema = _json(folder / "site.json"), _json(folder / "models.json")
+        self.reader = models.Reader(schema)
+        self.about = self.reader.read("SiteFile", about)
         self.kinds = {page.address: page.kind for page in self.about.pages}
         self.whole = "IndexPage" in self.kinds.values()  # not one page alone
         self.texts = text.Texts(self.about.addresses)
         self.looks = charts.Looks(self.about.methods)
-        self.drawn = set(self.about.drawn)
         self._models: dict[str, Any] = {}
         self._bytes: dict[str, bytes] = {}
-        self._shared = hashlib.sha256(repr(self.about).encode())
+        self._shared = hashlib.sha256(repr((self.about, schema)).encode())
         for file in sorted(HERE.rglob("*.*")):
-            if file.suffix in (".py", ".html", ".json"):
+            if file.suffix in (".py", ".html"):
                 self._shared.update(file.read_bytes())
         self.templates = self._environment()
 
@@ -115,13 +115,13 @@ class Site:
             # With the context, or the link of a constant would be one for all pages.
             link=jinja2.pass_context(lambda context, address: texts.link(address)),
             address_of=lambda name: self.about.addresses.get(name, ""), address_of_claim=texts.address_of_claim,
-            href_of_claim=texts.href_of_claim, claim_page=self.claim, drawn=lambda file: file in self.drawn,
-            has_drawing=lambda kinds, drawing: [k for k in kinds if f"{drawing}.{k[0]}" in self.drawn],
+            href_of_claim=texts.href_of_claim, claim_page=self.claim,
+            drawn=lambda file: self.about.drawn.get(file, ""),
             word_class=text.word_class, short_word=text.short_word, counted=text.counted,
             most=lambda counts: max([1, *(n for c in counts for n in c.values())]),
             number=text.number, signed=text.signed, exponent=text.exponent, interval=text.interval,
             claimed=text.claimed, rate_text=text.rate_text, parts_of=text.parts_of, short=text.short_number,
-            g=lambda v, digits=6: f"{v:.{digits}g}", px=charts.px, pc=lambda v: f"{v:.2f}%",
+            g=lambda v, digits=6: f"{v:.{digits}g}", px=charts.px, pc=lambda v: f"{v:.2f}".rstrip("0").rstrip(".") + "%",
             deviation_at=charts.deviation_at, colour=lambda name: looks.of(name)[0],
             shape=lambda name: looks.of(name)[1],
             footnote_mark=tables.mark, numbered=numbered, for_script=for_script)

@@ -1,5 +1,5 @@
 /* A classic script, since modules are not loaded from disk. Without it the pages have everything but
-   search, filters, sorting and hover. State is in the address: #paper=…&word=…&axis=…. */
+   search, filters, sorting, hover, and what copies. State is in the address: #paper=…&word=…&axis=…. */
 (function () {
   "use strict";
   var doc = document;
@@ -37,11 +37,13 @@
     area.remove();
     done();
   }
-  doc.addEventListener("click", function (event) {
-    var button = event.target.closest("[data-copy]");
-    if (!button) return;
-    event.preventDefault();
-    copy(button.dataset.copy, button);
+  all(".cmd").forEach(function (command) {
+    var button = make("button", { type: "button", "aria-label": "Copy the command" }, "copy");
+    button.onclick = function () { copy(one("code", command).textContent, button); };
+    command.appendChild(button);
+  });
+  all("h2[id]").forEach(function (heading) {
+    heading.appendChild(make("a", { "class": "self", href: "#" + heading.id, "aria-label": "Permalink" }, "#"));
   });
 
   /* hover and focus */

@@ -19,7 +19,6 @@ from markupsafe import Markup, escape
 WORDS = {"confirmed": ("confirmed", "confirmed"), "bound met, exponent open": ("bound", "bound met"),
          "vacuous": ("vacuous", "vacuous"), "refuted": ("refuted", "refuted"), "slip": ("slip", "slip"),
          "open": ("open", "open")}
-WORST_FIRST = ("refuted", "open", "slip", "vacuous", "bound met, exponent open", "confirmed")
 
 
 def word_class(word: str) -> str:
@@ -28,10 +27,6 @@ def word_class(word: str) -> str:
 
 def short_word(word: str) -> str:
     return WORDS.get(word, ("", word))[1]
-
-
-def worst_word(words: Sequence[str]) -> str:
-    return next((word for word in WORST_FIRST if word in words), "")
 
 
 def counted(counts: Mapping[str, int]) -> str:

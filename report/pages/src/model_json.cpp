@@ -36,7 +36,8 @@ bool is_empty(const json& v) {
 }
 
 /// To what a page shows; all digits are in the tables as CSV.
-double rounded(double v) { return std::stod(fmt::format("{:.8g}", v)); }
+double rounded(double v, int digits) { return std::stod(fmt::format("{:.{}g}", v, digits)); }
+constexpr int most_digits = 8, digits_of_a_curve = 6;
 
 template <class T>
 json written(const T& v);
@@ -71,11 +72,16 @@ json written(const T& v) {
     });
     return object;
   } else if constexpr (std::same_as<T, double>) {
-    return std::isfinite(v) ? json(rounded(v)) : json();
+    return std::isfinite(v) ? json(rounded(v, most_digits)) : json();
   } else if constexpr (WithWords<T>) {
     return word_of(v);
   } else if constexpr (Optional<T>) {
     return v ? written(*v) : json();
+  } else if constexpr (std::same_as<T, std::vector<double>>) {
+    json list = json::array();
+    for (const double entry : v)
+      list.push_back(std::isfinite(entry) ? json(rounded(entry, digits_of_a_curve)) : json());
+    return list;
   } else if constexpr (List<T>) {
     json list = json::array();
     for (const auto& entry : v) list.push_back(written(entry));
@@ -177,46 +183,31 @@ std::string model_kind(const Page&) {
   return name_of<Page>();
 }
 
-json model_schema() {
+template <class... Pages>
+json schema_of() {
   Schema schema;
-  schema.of<SiteFile>();
-  schema.of<IndexPage>();
-  schema.of<ClaimsPage>();
-  schema.of<ClaimPage>();
-  schema.of<ExhibitPage>();
-  schema.of<PaperPage>();
-  schema.of<AlgorithmPage>();
-  schema.of<AlgorithmsPage>();
-  schema.of<ProblemPage>();
-  schema.of<ProblemsPage>();
-  schema.of<WhichPage>();
-  schema.of<TextPage>();
+  (schema.of<Pages>(), ...);
   return schema.definitions;
 }
+json model_schema() {
+  return schema_of<SiteFile, IndexPage, ClaimsPage, ClaimPage, ExhibitPage, PaperPage,
+                   AlgorithmPage, AlgorithmsPage, ProblemPage, ProblemsPage, WhichPage, TextPage>();
+}
 
-template json model_json(const IndexPage&);
-template std::string model_kind(const IndexPage&);
-template json model_json(const ClaimsPage&);
-template std::string model_kind(const ClaimsPage&);
-template json model_json(const ClaimPage&);
-template std::string model_kind(const ClaimPage&);
-template json model_json(const ExhibitPage&);
-template std::string model_kind(const ExhibitPage&);
-template json model_json(const PaperPage&);
-template std::string model_kind(const PaperPage&);
-template json model_json(const AlgorithmPage&);
-template std::string model_kind(const AlgorithmPage&);
-template json model_json(const AlgorithmsPage&);
-template std::string model_kind(const AlgorithmsPage&);
-template json model_json(const ProblemPage&);
-template std::string model_kind(const ProblemPage&);
-template json model_json(const ProblemsPage&);
-template std::string model_kind(const ProblemsPage&);
-template json model_json(const WhichPage&);
-template std::string model_kind(const WhichPage&);
-template json model_json(const TextPage&);
-template std::string model_kind(const TextPage&);
-template json model_json(const SiteFile&);
-template std::string model_kind(const SiteFile&);
+#define DPSOSP_WRITTEN(Page)             \
+  template json model_json(const Page&); \
+  template std::string model_kind(const Page&)
+DPSOSP_WRITTEN(SiteFile);
+DPSOSP_WRITTEN(IndexPage);
+DPSOSP_WRITTEN(ClaimsPage);
+DPSOSP_WRITTEN(ClaimPage);
+DPSOSP_WRITTEN(ExhibitPage);
+DPSOSP_WRITTEN(PaperPage);
+DPSOSP_WRITTEN(AlgorithmPage);
+DPSOSP_WRITTEN(AlgorithmsPage);
+DPSOSP_WRITTEN(ProblemPage);
+DPSOSP_WRITTEN(ProblemsPage);
+DPSOSP_WRITTEN(WhichPage);
+DPSOSP_WRITTEN(TextPage);
 
 }  // namespace dpsosp::report

@@ -117,8 +117,8 @@ class Writer {
     file(place / (t.id + ".csv"), plots::to_csv(t));
   }
 
-  /// Draws all figures of exhibits, and of claims and the first page, if they are written. A figure
-  /// of an earlier report is no figure of this one.
+  /// Draws all figures of exhibits, and of claims and the first page, if they are written; equal
+  /// ones of a whole site are one file. A figure of an earlier report is no figure of this one.
   void figures(const std::vector<ExhibitPage>& exhibits, bool whole_site) {
     std::vector<fs::path> descriptions;
     std::vector<std::string> wanted;
@@ -144,11 +144,17 @@ class Writer {
     if (whole_site && !site_.index.forest.empty()) describe(site_.index, "index.html", {"forest"});
     for (const std::string& line : plots::draw_figures(descriptions, options_.formats))
       if (options_.notice) options_.notice(line);
-    for (const std::string& file : wanted)
-      if (fs::exists(folder_ / file)) {
-        drawn_.push_back(file);
+    std::map<std::string, std::string> places;  // by content
+    for (const std::string& file : wanted) {
+      if (!fs::exists(folder_ / file)) continue;
+      const std::string& place =
+          whole_site ? places.emplace(read_file(folder_ / file), file).first->second : file;
+      drawn_.emplace(file, place);
+      if (place == file)
         written.push_back(folder_ / file);
-      }
+      else
+        fs::remove(folder_ / file);
+    }
   }
 
   void exhibit(const ExhibitPage& e) {
@@ -168,6 +174,11 @@ class Writer {
                    .pages = pages_};
     for (const Method& m : site_.methods) about.methods.push_back(m.key);
     write_file(folder_ / "site.json", model_json(about).dump() + "\n");
+    write_file(
+        folder_ / "models.json",
+        json{{"$schema", "https://json-schema.org/draft/2020-12/schema"}, {"$defs", model_schema()}}
+                .dump() +
+            "\n");
     const std::vector<std::string> reasons = plots::make_pages(folder_);
     for (const std::string& line : reasons)
       if (options_.notice) options_.notice(line);
@@ -190,7 +201,7 @@ class Writer {
   const Site& site_;
   const fs::path& folder_;
   const WriteOptions& options_;
-  std::vector<std::string> drawn_;
+  std::map<std::string, std::string> drawn_;
   std::vector<PageEntry> pages_;
 };
 

@@ -12,7 +12,7 @@
 #include "dpsosp/plots/exhibit.hpp"
 
 /// What the pages of a report show, as data. dpsosp.report makes a page from its model, which is
-/// written beside it as JSON; python/dpsosp/report/models.json is the schema. Texts use the markup
+/// written beside it as JSON; their schema is models.json. Texts use the markup
 /// of plots/markup.hpp, and `code`.
 namespace dpsosp::report {
 
@@ -433,8 +433,8 @@ struct SiteFile {
   std::string version{};
   std::vector<std::string> methods{};  ///< whose places are their colours
   std::map<std::string, std::string> addresses{};
-  std::vector<std::string> drawn{};  ///< addresses of the files of figures that are there
-  std::vector<PageEntry> pages{};    ///< in the order in which the search lists them
+  std::map<std::string, std::string> drawn{};  ///< files of figures, equal ones in one place
+  std::vector<PageEntry> pages{};              ///< in the order in which the search lists them
 };
 
 }  // namespace dpsosp::report

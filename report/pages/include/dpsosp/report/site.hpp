@@ -41,8 +41,8 @@ nlohmann::json model_json(const Page& page);
 /// Its name in the schema: "ClaimPage".
 template <class Page>
 std::string model_kind(const Page& page);
-/// Schemas of all models by their names, in the words of JSON Schema: the `$defs` of
-/// python/dpsosp/report/models.json without its descriptions.
+/// Schemas of all models by their names, in the words of JSON Schema: the `$defs` of models.json,
+/// which stands beside site.json.
 nlohmann::json model_schema();
 
 /// The model of an exhibit with the methods, whose places are their colours: a description of its
