@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "common.hpp"
 
-#include "accounts.hpp"
-#include "failures.hpp"
-#include "mechanisms.hpp"
-#include "returned.hpp"
-#include "sources.hpp"
+#include "replay/accounts.hpp"
+#include "replay/failures.hpp"
+#include "replay/returned.hpp"
+#include "replay/sources.hpp"
+#include "subjects/mechanisms.hpp"
 
 namespace dpsosp::audit {
 namespace {

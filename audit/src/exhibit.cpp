@@ -5,8 +5,8 @@
 
 #include "dpsosp/algorithms/registry.hpp"
 #include "dpsosp/experiments/study.hpp"
-#include "noise_check.hpp"
-#include "noise_law.hpp"
+#include "noise/noise_check.hpp"
+#include "noise/noise_law.hpp"
 
 namespace dpsosp {
 namespace {

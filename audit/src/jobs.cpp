@@ -8,9 +8,9 @@
 #include "dpsosp/audit/audit.hpp"
 #include "dpsosp/core/errors.hpp"
 #include "dpsosp/experiments/study.hpp"
-#include "noise_check.hpp"
-#include "noise_law.hpp"
-#include "subject.hpp"
+#include "noise/noise_check.hpp"
+#include "noise/noise_law.hpp"
+#include "subjects/subject.hpp"
 
 namespace dpsosp {
 namespace {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "accounts.hpp"
+#include "replay/accounts.hpp"
 
 #include <functional>
 #include <optional>

@@ -9,7 +9,7 @@
 #include <fmt/ranges.h>
 #include <gtest/gtest.h>
 
-#include "bounds.hpp"
+#include "likelihood/bounds.hpp"
 #include "dpsosp/audit/audit.hpp"
 #include "dpsosp/core/stream.hpp"
 #include "dpsosp/reproductions/reproductions.hpp"

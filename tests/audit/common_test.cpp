@@ -14,10 +14,10 @@
 #include "dpsosp/experiments/run.hpp"
 #include "dpsosp/problems/altered_records.hpp"
 #include "dpsosp/problems/registry.hpp"
-#include "failures.hpp"
-#include "returned.hpp"
-#include "sources.hpp"
-#include "sums.hpp"
+#include "replay/failures.hpp"
+#include "replay/returned.hpp"
+#include "replay/sources.hpp"
+#include "replay/sums.hpp"
 
 namespace dpsosp::audit_test {
 namespace {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What an audit refuses of a run whatever is released, and where its random numbers come from.
-#include "conduct.hpp"
+#include "replay/conduct.hpp"
 
 #include <bit>
 #include <cmath>
@@ -16,11 +16,11 @@
 #include "dpsosp/core/stream.hpp"
 #include "dpsosp/experiments/run.hpp"
 #include "dpsosp/privacy/budget.hpp"
-#include "instances.hpp"
-#include "redraw.hpp"
-#include "returned.hpp"
-#include "sources.hpp"
-#include "stand_ins.hpp"
+#include "subjects/instances.hpp"
+#include "replay/redraw.hpp"
+#include "replay/returned.hpp"
+#include "replay/sources.hpp"
+#include "subjects/stand_ins.hpp"
 
 namespace dpsosp::audit::conduct_test {
 namespace {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Joint laws: how often they raise a false alarm, and the weakest dependence that they see.
-#include "joint_law.hpp"
+#include "noise/joint_law.hpp"
 
 #include <algorithm>
 #include <cmath>

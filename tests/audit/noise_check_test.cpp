@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "noise_check.hpp"
+#include "noise/noise_check.hpp"
 
 #include <cmath>
 #include <functional>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The tests of laws: how often they raise a false alarm, and how many numbers show what is wrong.
-#include "noise_law.hpp"
+#include "noise/noise_law.hpp"
 
 #include <algorithm>
 #include <cmath>

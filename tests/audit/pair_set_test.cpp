@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "pair_set.hpp"
+#include "likelihood/pair_set.hpp"
 
 #include <cstdint>
 #include <limits>

@@ -7,11 +7,11 @@
 #include "dpsosp/audit/audit.hpp"
 #include "dpsosp/core/errors.hpp"
 #include "dpsosp/problems/registry.hpp"
-#include "instances.hpp"
-#include "mechanisms.hpp"
-#include "noise_check.hpp"
-#include "plants.hpp"
-#include "stand_ins.hpp"
+#include "subjects/instances.hpp"
+#include "subjects/mechanisms.hpp"
+#include "noise/noise_check.hpp"
+#include "subjects/plants.hpp"
+#include "subjects/stand_ins.hpp"
 
 namespace dpsosp::replay_test {
 namespace {

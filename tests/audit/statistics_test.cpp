@@ -5,11 +5,11 @@
 #include <gtest/gtest.h>
 #include <tbb/global_control.h>
 
-#include "bounds.hpp"
+#include "likelihood/bounds.hpp"
 #include "dpsosp/audit/audit.hpp"
 #include "dpsosp/core/stream.hpp"
 #include "dpsosp/privacy/accounting/gaussian.hpp"
-#include "likelihood.hpp"
+#include "likelihood/likelihood.hpp"
 
 namespace dpsosp::statistics_test {
 namespace {

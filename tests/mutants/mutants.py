@@ -37,7 +37,7 @@ AUDIT = ("test_audit", "Registry/EveryClaim.SurvivesReplayAndIsTight/c*:"
          "Registry/EveryClaim.SurvivesReplayAndIsTight/release*:"
          "Registry/EveryClaim.SurvivesReplayAndIsTight/abadi*:Redraw*:Keys*")
 PARTS = {
-    "privacy": (["privacy/src/**/*.cpp", "privacy/src/door/*.hpp"],
+    "privacy": (["privacy/src/**/*.cpp", "privacy/src/curator/*.hpp"],
                 ["test_privacy", "test_privacy_pure", "test_second_order", "test_accounting",
                  "test_privacy_projection", "test_privacy_stat", "test_second_order_stat"]),
     "trusted": (["trusted/src/*.?pp", "trusted/include/dpsosp/trusted/**/*.hpp",
