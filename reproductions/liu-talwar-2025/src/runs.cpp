@@ -158,7 +158,7 @@ std::vector<JobCell> data_cells(const Study& study) {
 
 Finding data_finding(const Evidence& e) {
   const JudgedCell &small = e.cells[0], &large = e.cells[1];
-  if (!small.all_finished() || !largall_finished(e)) return nothing_ran();
+  if (!small.all_finished() || !large.all_finished()) return nothing_ran();
   Curve read = curve_of(e.cells, "path_records", &PathLength::Result::records_used);
   bool all_solved = true;
   for (std::size_t k = 0; k < read.x.size(); ++k) {
