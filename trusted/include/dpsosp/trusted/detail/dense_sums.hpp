@@ -203,8 +203,8 @@ class DenseSums final : public ClippedSums {
       constexpr Index number = sizeof(double), in_register = EIGEN_MAX_ALIGN_BYTES / number;
       const auto place = reinterpret_cast<std::intptr_t>(from) / number % in_register;
       column.resize(width + in_register);
-      column.head(place).setZero();  // no other record's entries beside it
-      column.tail(in_register - place).setZero();
+      column.template head<in_register>().setZero();  // no other record's entries beside it
+      column.template tail<in_register>().setZero();
       std::copy_n(from, width, column.data() + place);
       return {column.data() + place, width};
     }
