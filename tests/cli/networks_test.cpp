@@ -38,8 +38,7 @@ TEST(Networks, WithDataThatOnlyTheUserHasAskForIt) {
        {std::pair{"2a", "cifar-100-binary/train.bin"}, std::pair{"2b", "cola_public/raw"}}) {
     const std::string page =
         contents(folder / ("report/avdiukhin-2024-figure-" + std::string(figure) + "/index.html"));
-    EXPECT_NE(page.find("needs data: "), std::string::npos);
-    EXPECT_NE(page.find(file), std::string::npos);
+    EXPECT_TRUE(has(page, "needs data: ", file));
   }
 }
 
@@ -48,17 +47,15 @@ TEST(Networks, ArePlannedWhereTheyAreNamed) {
   const Result all = reproduce(folder, "--dry-run"),
                named = reproduce(folder, "--dry-run avdiukhin-2024/figure-1a");
   EXPECT_EQ(all.code, 0);
-  EXPECT_NE(all.out.find("Computed only where they are named: avdiukhin-2024/figure-1a, "),
-            std::string::npos);
+  EXPECT_TRUE(has(all.out, "Computed only where they are named: avdiukhin-2024/figure-1a, "));
   EXPECT_EQ(named.code, 0);
-  EXPECT_EQ(named.out.find("Computed only"), std::string::npos);
-  EXPECT_EQ(named.out.find("avdiukhin-2024/figure-1a           0"), std::string::npos) << named.out;
+  EXPECT_TRUE(lacks(named.out, "Computed only", "avdiukhin-2024/figure-1a           0"));
 }
 
 TEST(Networks, OfPaperAreCheckedAsFarAsReferenceHoldsThem) {
   const ScratchFolder folder;
   fs::create_directories(folder / "reference/league-tuned");
-  std::ofstream(folder / "reference/league-tuned/t.csv") << "a\r\n";
+  folder.write("reference/league-tuned/t.csv", "a\r\n");
   const Result r = reproduce(folder, "avdiukhin-2024 --check " + (folder / "reference").string());
   expect_one_error_line(r, 2, "holds no tables of any exhibit");
   expect_one_error_line(

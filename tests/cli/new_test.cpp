@@ -48,13 +48,13 @@ TEST_P(New, HasItsOwnNameInThePlacesOfTheExample) {
   ASSERT_EQ(r.code, 0) << r.err;
   const std::vector<std::string> files = files_of(r);
   EXPECT_EQ(files.size(), files_here());
-  EXPECT_NE(r.out.find("\nnext: "), std::string::npos);
+  EXPECT_TRUE(has(r.out, "\nnext: "));
   for (const std::string& file : files) {
     const std::string text = contents(folder_ / file);
     EXPECT_FALSE(text.empty()) << file;
-    for (const char* of_example : {"smith", "Smith", "ormalised_momentum", "ormalisedMomentum",
-                                   "ormalised-momentum", "log_well", "log-well", "LogWell", "../"})
-      EXPECT_EQ(text.find(of_example), std::string::npos) << file << ": " << of_example;
+    EXPECT_TRUE(lacks(text, "smith", "Smith", "ormalised_momentum", "ormalisedMomentum",
+                      "ormalised-momentum", "log_well", "log-well", "LogWell", "../"))
+        << file << ": ";
   }
 }
 
@@ -88,7 +88,7 @@ TEST_F(NewFile, IsAProgramThatIsFound) {
   ASSERT_EQ(in_folder({"new", "algorithm", "mine", "--python"}).code, 0);
   const Result list = run_program("/usr/bin/env", {"DPSOSP_PROGRAMS=" + folder_.path().string(),
                                                    built_program("dpsosp"), "list", "algorithms"});
-  EXPECT_NE(list.out.find("mine/mine"), std::string::npos) << list.err;
+  EXPECT_TRUE(has(list.out, "mine/mine")) << list.err;
 }
 
 TEST_F(NewFile, IsRefusedInOneLine) {

@@ -5,11 +5,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <cctype>
 #include <csignal>
 #include <filesystem>
-#include <fstream>
-#include <iterator>
-#include <sstream>
 #include <string>
 #include <utility>
 #include <vector>
@@ -18,14 +16,11 @@
 
 #include "../core/forked.hpp"
 #include "../core/scratch_folder.hpp"
+#include "paths.hpp"
+#include "text.hpp"
 
 // Runs programs as a user does: what they print, where, and their exit code.
 namespace dpsosp {
-
-inline std::string contents(const std::filesystem::path& file) {
-  std::ifstream in(file, std::ios::binary);
-  return {std::istreambuf_iterator<char>(in), {}};
-}
 
 struct Result {
   int code = -1;  ///< exit code; 128 + signal if a signal ended the program
@@ -79,17 +74,18 @@ inline Result run_program(const std::string& program, const std::vector<std::str
   return Process(program, arguments).wait();
 }
 
-/// "a b c" -> {"a", "b", "c"}.
-inline std::vector<std::string> words(const std::string& text) {
-  std::istringstream in(text);
-  return {std::istream_iterator<std::string>(in), {}};
+/// `dpsosp` with the words of a line, and then those of a list.
+inline Result dpsosp(const std::string& line, const std::vector<std::string>& rest = {}) {
+  std::vector<std::string> all = words(line);
+  all.insert(all.end(), rest.begin(), rest.end());
+  return run_program(built_program("dpsosp"), all);
 }
 
-inline std::vector<std::string> lines(const std::string& text) {
-  std::vector<std::string> all;
-  std::istringstream in(text);
-  for (std::string line; std::getline(in, line);) all.push_back(line);
-  return all;
+/// The same, of a command that says nothing on stderr and succeeds.
+inline std::string answer(const std::string& line, const std::vector<std::string>& rest = {}) {
+  const Result r = dpsosp(line, rest);
+  EXPECT_TRUE(r.code == 0 && r.err.empty()) << line << '\n' << r.code << ' ' << r.err;
+  return r.out;
 }
 
 /// Nothing on stdout; on stderr one line, with a line end, that holds `part`.
@@ -98,7 +94,35 @@ inline void expect_one_error_line(const Result& result, int code, const std::str
   EXPECT_EQ(result.out, "");
   EXPECT_EQ(lines(result.err).size(), 1U) << result.err;
   EXPECT_TRUE(result.err.ends_with('\n')) << result.err;
-  EXPECT_NE(result.err.find(part), std::string::npos) << result.err;
+  EXPECT_TRUE(has(result.err, part));
+}
+
+/// Every case of a table is refused in one line: `CODE arguments | part of the line`, 2 where there
+/// is no code. A line `$ words` has those with which the commands below begin; `{a b}` stands for a
+/// and for b, each in a case of its own.
+inline void expect_refusals(const std::string& table) {
+  std::string start;
+  for (const std::string& line : lines(table)) {
+    if (line.empty()) continue;
+    if (line[0] == '$') {
+      start = line.substr(1);
+      continue;
+    }
+    const auto bar = line.find(" | ");
+    ASSERT_NE(bar, std::string::npos) << line;
+    std::string arguments = line.substr(0, bar);
+    const int code = std::isdigit(line[0]) != 0 ? line[0] - '0' : 2;
+    if (code != 2) arguments.erase(0, 1);
+    const auto open = arguments.find('{'), close = arguments.find('}', open);
+    const bool several = close != std::string::npos;
+    for (const std::string& one : several ? words(arguments.substr(open + 1, close - open - 1))
+                                          : std::vector<std::string>{""}) {
+      std::string command = start + ' ' + arguments;
+      if (several) command.replace(command.find('{'), close - open + 1, one);
+      SCOPED_TRACE(command);
+      expect_one_error_line(dpsosp(command), code, line.substr(bar + 3));
+    }
+  }
 }
 
 }  // namespace dpsosp

@@ -23,10 +23,6 @@
 namespace dpsosp::progress_test {
 namespace {
 
-Result dpsosp(const std::string& arguments) {
-  return run_program(built_program("dpsosp"), words(arguments));
-}
-
 /// What the program writes where both outputs are a terminal, at most for so many seconds.
 std::string on_terminal(const std::string& arguments, int most_seconds) {
   const auto given = words(arguments);
@@ -80,10 +76,8 @@ std::string descent(const std::string& records, const std::string& steps) {
 TEST(Progress, ShowsShareTimeLeftAndBestOnATerminalAfterTwoSeconds) {
   if (!has_terminals()) GTEST_SKIP() << "there are no pseudo-terminals here";
   const std::string shown = on_terminal(descent("1e5", "1e6"), 8);
-  EXPECT_NE(shown.find(" % of 1000000 steps, "), std::string::npos) << shown;
-  EXPECT_NE(shown.find(" elapsed, "), std::string::npos) << shown;
-  EXPECT_NE(shown.find(" left; best gradient norm "), std::string::npos) << shown;
-  EXPECT_NE(shown.find("(not private)"), std::string::npos) << shown;
+  EXPECT_TRUE(has(shown, " % of 1000000 steps, ", " elapsed, ", " left; best gradient norm ",
+                  "(not private)"));
 }
 
 TEST(Progress, IsSilentWithQuietAndOffATerminal) {
@@ -99,8 +93,7 @@ TEST(Progress, OfAuditAndCertifyIsShown) {
   if (!has_terminals()) GTEST_SKIP() << "there are no pseudo-terminals here";
   const std::string audit =
       on_terminal("audit --algorithm wang-ye-xu-2017/dp-gd --runs 1e6 --threads 1", 8);
-  EXPECT_NE(audit.find(" % of the attacks, "), std::string::npos) << audit;
-  EXPECT_NE(audit.find(" left"), std::string::npos) << audit;
+  EXPECT_TRUE(has(audit, " % of the attacks, ", " left"));
 }
 
 TEST(Watch, PrintsEachTenthAndSaysThatItIsNotPrivate) {
@@ -108,7 +101,7 @@ TEST(Watch, PrintsEachTenthAndSaysThatItIsNotPrivate) {
   ASSERT_EQ(r.code, 0) << r.err;
   const auto said = lines(r.err);
   ASSERT_GE(said.size(), 11U) << r.err;
-  EXPECT_NE(said[0].find("not private"), std::string::npos);
+  EXPECT_TRUE(has(said[0], "not private"));
   for (const int step : {0, 10, 20, 30, 40, 50, 60, 70, 80, 90}) {
     const std::string start = "run: step " + std::to_string(step) + " of 100 (";
     EXPECT_TRUE(std::ranges::any_of(said, [&](const auto& l) { return l.starts_with(start); }))
@@ -148,7 +141,7 @@ TEST(Progress, AnnouncesARunOfHoursAlsoOffATerminal) {
   process.send(SIGKILL);
   const std::string said = process.wait().err;
   EXPECT_TRUE(said.starts_with("run: 10000000000 steps will take about ")) << said;
-  EXPECT_NE(said.find("--set steps=N"), std::string::npos) << said;
+  EXPECT_TRUE(has(said, "--set steps=N"));
 }
 
 TEST(Signals, EndASweepWithItsRunsKeptAndACodeOfTheirOwn) {
@@ -166,8 +159,7 @@ TEST(Signals, EndASweepWithItsRunsKeptAndACodeOfTheirOwn) {
     const Result r = process.wait();
     EXPECT_EQ(r.code, code) << r.err;
     EXPECT_EQ(r.out, "");
-    EXPECT_NE(lines(r.err).back().find("the same command goes on from there"), std::string::npos)
-        << r.err;
+    EXPECT_TRUE(has(lines(r.err).back(), "the same command goes on from there")) << r.err;
   }
 }
 

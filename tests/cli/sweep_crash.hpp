@@ -136,7 +136,7 @@ class SweepCrash : public testing::Test {
 
   /// The sweep of a scale in a folder of its own.
   SweepRun sweep(const std::string& name) const {
-    std::ofstream(folder_ / "sweep.toml") << toml_;
+    folder_.write("sweep.toml", toml_);
     return {folder_ / "sweep.toml", folder_ / name, scale_};
   }
   SweepRun finished(const std::string& name, int threads) const {

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <cstdlib>
 #include <filesystem>
-#include <fstream>
 #include <string>
 #include <utility>
 #include <vector>
@@ -10,63 +9,40 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
-#include "paths.hpp"
 #include "program.hpp"
 
 // docs/sweeps.md says what the program does.
 namespace dpsosp::sweep_page_test {
 namespace {
 
-const std::string& page() {
-  static const std::string text =
-      contents(std::filesystem::path(in_checkout("docs")) / "sweeps.md");
-  return text;
-}
+namespace fs = std::filesystem;
 
 std::string example() {
-  const auto begin = page().find("```toml\n") + 8;
-  return page().substr(begin, page().find("```", begin) - begin);
+  const std::string page = contents(in_checkout("docs/sweeps.md"));
+  const auto begin = page.find("```toml\n") + 8;
+  return page.substr(begin, page.find("```", begin) - begin);
 }
 
 TEST(SweepPage, ExampleRunsAndFits) {
   const ScratchFolder folder;
-  std::ofstream(folder / "example.toml") << example();
-  const std::vector<std::string> rest{folder / "example.toml", "--scale", "smoke", "--out",
+  const std::vector<std::string> rest{folder.write("example.toml", example()), "--out",
                                       folder / "out"};
-  const auto with = [&](const std::string& command, const std::vector<std::string>& options = {}) {
-    std::vector<std::string> arguments{command};
-    arguments.insert(arguments.end(), rest.begin(), rest.end());
-    arguments.insert(arguments.end(), options.begin(), options.end());
-    return run_program(built_program("dpsosp"), arguments);
-  };
-  const Result sweep = with("sweep", {"--quiet"});
-  EXPECT_EQ(sweep.code, 0) << sweep.err;
+  const std::string said = answer("sweep --quiet --scale smoke", rest);
   for (const char* file : {"cells-n.csv", "cells-n.md", "slopes.csv", "slopes.md", "exponents.tex",
                            "figure-n.svg", "figure-n.pdf", "timings.csv", "index.html"}) {
-    EXPECT_NE(sweep.out.find(std::string("out/example/") + file), std::string::npos) << file;
-    EXPECT_TRUE(std::filesystem::exists(folder / "out" / "example" / file)) << file;
+    EXPECT_TRUE(has(said, std::string("out/example/") + file));
+    EXPECT_TRUE(fs::exists(folder / "out/example" / file)) << file;
   }
-  const std::string html = contents(folder / "out" / "example" / "index.html");
-  EXPECT_NE(html.find("./run dpsosp sweep"), std::string::npos);
-  EXPECT_EQ(html.find("provenance.html"), std::string::npos) << "a page alone links to no other";
-  const Result fit = with("fit", {"--json"});
-  EXPECT_EQ(fit.code, 0) << fit.err;
-  const auto slopes = nlohmann::json::parse(fit.out);
+  const std::string html = contents(folder / "out/example/index.html");
+  EXPECT_TRUE(has(html, "./run dpsosp sweep"));
+  EXPECT_TRUE(lacks(html, "provenance.html")) << "a page alone links to no other";
+  const auto slopes = nlohmann::json::parse(answer("fit --json --scale smoke", rest));
   ASSERT_EQ(slopes.size(), 2U);
   EXPECT_EQ(slopes[0]["arm"], "DP-SPIDER");
   EXPECT_EQ(slopes[1]["claimed"], -0.5);
-}
-
-TEST(SweepPage, ExampleIsValidAtEveryScale) {
-  const ScratchFolder folder;
-  std::ofstream(folder / "example.toml") << example();
-  for (const char* scale : {"quick", "full"}) {
-    const Result r = run_program(
-        built_program("dpsosp"),
-        {"sweep", folder / "example.toml", "--scale", scale, "--out", folder / "out", "--dry-run"});
-    EXPECT_EQ(r.code, 0) << r.err;
-    EXPECT_NE(r.out.find("epsilon: DP-SPIDER, epsilon = 0.5, dimension = 4"), std::string::npos);
-  }
+  for (const char* scale : {"quick", "full"})
+    EXPECT_TRUE(has(dpsosp(std::string("sweep --dry-run --scale ") + scale, rest).out,
+                    "epsilon: DP-SPIDER, epsilon = 0.5, dimension = 4"));
 }
 
 const std::string at_a_saddle = R"(title = "From a saddle"
@@ -90,25 +66,21 @@ fit = [{ axis = "records" }]
 
 TEST(FitCommand, NamesAMetricByWhichCellsCountWhereTooFewDo) {
   const ScratchFolder folder;
-  std::ofstream(folder / "saddle.toml") << at_a_saddle;
-  const auto with = [&](const std::string& command) {
-    return run_program(built_program("dpsosp"),
-                       {command, folder / "saddle.toml", "--out", folder / "out"});
+  const auto with = [&](const std::string& command, const std::string& toml) {
+    return dpsosp(command, {folder.write("saddle.toml", toml), "--out", folder / "out"});
   };
-  ASSERT_EQ(with("sweep").code, 0);
-  const Result fit = with("fit");
-  ASSERT_EQ(fit.code, 0) << fit.err;
-  ASSERT_EQ(lines(fit.out).size(), 2U) << fit.out;
-  EXPECT_NE(lines(fit.out)[0].find(" of 3 cells count"), std::string::npos) << fit.out;
-  const std::string hint = lines(fit.out)[1], start = "  with metric = \"";
-  ASSERT_TRUE(hint.starts_with(start)) << hint;
-  const std::string metric = hint.substr(start.size(), hint.find('"', start.size()) - start.size());
+  ASSERT_EQ(with("sweep", at_a_saddle).code, 0);
+  const auto fit = lines(with("fit", at_a_saddle).out);
+  ASSERT_EQ(fit.size(), 2U);
+  EXPECT_TRUE(has(fit[0], " of 3 cells count"));
+  const std::string start = "  with metric = \"";
+  ASSERT_TRUE(fit[1].starts_with(start)) << fit[1];
+  const std::string metric =
+      fit[1].substr(start.size(), fit[1].find('"', start.size()) - start.size());
   // And it is so.
-  std::string mended = at_a_saddle;
-  mended.replace(mended.find("output.gradient_norm"), 20, metric);
-  std::ofstream(folder / "saddle.toml") << mended;
-  EXPECT_EQ(lines(with("fit").out).size(), 1U) << with("fit").out;
-  EXPECT_EQ(with("fit").out.find("cells count"), std::string::npos) << with("fit").out;
+  const Result mended = with("fit", replaced(at_a_saddle, "output.gradient_norm", metric));
+  EXPECT_EQ(lines(mended.out).size(), 1U) << mended.out;
+  EXPECT_TRUE(lacks(mended.out, "cells count"));
 }
 
 /// Many curves of little work: 14 numbers of steps at three sizes.
@@ -130,55 +102,43 @@ fit = [{ axis = "records", claimed = -0.5 }]
 /// `dpsosp sweep` of a text, with a folder before all others of PATH.
 Result swept(const ScratchFolder& folder, const std::string& toml, const std::string& modules = "",
              const std::string& out = "out") {
-  std::ofstream(folder / "s.toml") << toml;
+  folder.write("s.toml", toml);
   return run_program("/usr/bin/env", {"PYTHONPATH=" + modules, built_program("dpsosp"), "sweep",
                                       folder / "s.toml", "--out", folder / out, "--quiet"});
 }
 
 TEST(SweepCommand, LosesNothingToAMatplotlibThatIsAbsentOrBroken) {
   const ScratchFolder folder;
-  std::filesystem::create_directories(folder / "modules/matplotlib");
   int place = 0;
   for (const char* module : {"raise ImportError('No module named matplotlib')",
                              "raise RuntimeError('module compiled against ABI version 9')",
                              "import sys; sys.exit(0)", "import os; os.kill(os.getpid(), 9)"}) {
     SCOPED_TRACE(module);
-    std::ofstream(folder / "modules/matplotlib/__init__.py") << module << '\n';
+    folder.write("modules/matplotlib/__init__.py", module);
     const std::string out = "out-" + std::to_string(place++);
     const Result r = swept(folder, at_a_saddle, (folder / "modules").string(), out);
     EXPECT_EQ(r.code, 0) << r.err;
     ASSERT_EQ(lines(r.err).size(), 1U) << r.err;
-    EXPECT_TRUE(lines(r.err)[0].starts_with("sweep: figures: ")) << r.err;
-    EXPECT_NE(lines(r.err)[0].find("install python3-matplotlib"), std::string::npos) << r.err;
-    const std::filesystem::path tables = folder.path() / out / "s";
+    EXPECT_TRUE(has(r.err, "sweep: figures: ", "install python3-matplotlib"));
+    const fs::path tables = folder.path() / out / "s";
     for (const char* file : {"index.html", "index.json", "cells-n.csv"})
-      EXPECT_TRUE(std::filesystem::exists(tables / file)) << file;
-    EXPECT_FALSE(std::filesystem::exists(tables / "figure-n.pdf"));
-    EXPECT_EQ(contents(tables / "index.html").find("figure-n.pdf"), std::string::npos);
+      EXPECT_TRUE(fs::exists(tables / file)) << file;
+    EXPECT_FALSE(fs::exists(tables / "figure-n.pdf"));
+    EXPECT_TRUE(lacks(contents(tables / "index.html"), "figure-n.pdf"));
   }
 }
 
-TEST(SweepCommand, DrawsAnyNumberOfCurves) {
-  const ScratchFolder folder;
-  const Result r = swept(folder, of_many_curves);
-  EXPECT_EQ(r.code, 0) << r.err;
-  const std::filesystem::path tables = folder.path() / "out/s";
-  const std::string drawing = contents(tables / "figure-n.svg");
-  for (const char* label : {"(set.steps = 1)", "(set.steps = 14)"})
-    EXPECT_NE(drawing.find(label), std::string::npos) << label;
-}
-
-TEST(SweepCommand, WritesCellsForPrograms) {
+TEST(SweepCommand, DrawsAnyNumberOfCurvesAndWritesCellsForPrograms) {
   const ScratchFolder folder;
   ASSERT_EQ(swept(folder, of_many_curves).code, 0);
+  EXPECT_TRUE(has(contents(folder / "out/s/figure-n.svg"), "(set.steps = 1)", "(set.steps = 14)"));
   for (const char* file :
        {"out/s/cells-n.csv", "out/s/slopes.csv", "out/s/exponents.csv", "out/s/used-n.csv"}) {
     const auto rows = lines(contents(folder / file));
     ASSERT_TRUE(rows.at(0).ends_with('\r')) << "RFC 4180";
     for (const char c : rows[0].substr(0, rows[0].size() - 1))
       EXPECT_TRUE(c > ' ' && c < 0x7f) << "a name with " << c << " in " << rows[0];
-    for (const std::string& row : rows)
-      EXPECT_EQ(row.find("–"), std::string::npos) << "what is missing is empty: " << row;
+    for (const std::string& row : rows) EXPECT_TRUE(lacks(row, "–")) << "what is missing is empty";
   }
   const auto cells = lines(contents(folder / "out/s/cells-n.csv"));
   ASSERT_EQ(cells.size(), 43U);
@@ -210,7 +170,7 @@ TEST(SweepCommand, SaysInItsOwnWordsWhyThereIsNoSlopeAndNoFigure) {
             "records = 500: all 2 runs failed (certificate: the value is not finite)",
             "There is no figure of part n. 3 of 3 cells: all runs failed", 1}}) {
     SCOPED_TRACE(c.slope);
-    std::filesystem::remove_all(folder.path() / "out");
+    fs::remove_all(folder.path() / "out");
     const std::string toml = fmt::format(
         "title = \"T\"\nmetric = \"{}\"\nseeds = {}\ndimension = 4\nsettings = {{ {} }}\n"
         "[[arm]]\nname = \"A\"\nalgorithm = \"abadi-2016/dp-sgd\"\nproblem = \"double-well\"\n"
@@ -218,17 +178,14 @@ TEST(SweepCommand, SaysInItsOwnWordsWhyThereIsNoSlopeAndNoFigure) {
         c.metric, c.seeds, c.settings, c.sizes);
     const Result r = swept(folder, toml);
     EXPECT_EQ(r.code, c.code) << r.err;
-    EXPECT_NE(r.err.find(c.notice), std::string::npos) << r.err;
+    EXPECT_TRUE(has(r.err, c.notice));
     if (c.code != 0) {
-      EXPECT_NE(r.err.find("run failed: all 6 runs of the sweep, the first with: certificate"),
-                std::string::npos)
-          << r.err;
+      EXPECT_TRUE(has(r.err, "run failed: all 6 runs of the sweep, the first with: certificate"));
     }
     const std::string page = contents(folder / "out/s/index.html");
     EXPECT_EQ(page.find("There is no figure") != std::string::npos, !c.notice.empty());
-    const Result fit =
-        run_program(built_program("dpsosp"), {"fit", folder / "s.toml", "--out", folder / "out"});
-    EXPECT_NE(fit.out.find(c.slope), std::string::npos) << fit.out;
+    const Result fit = dpsosp("fit", {folder / "s.toml", "--out", folder / "out"});
+    EXPECT_TRUE(has(fit.out, c.slope));
   }
 }
 
@@ -256,13 +213,11 @@ fit = [{ axis = "epsilon", claimed = -0.5 }]
   ASSERT_EQ(swept(folder, toml).code, 0);
   for (const char* file : {"exponents.md", "exponents.tex"}) {
     const std::string table = contents(folder / (std::string("out/s/") + file));
-    EXPECT_NE(table.find("lipschitz from 2 to 8, exponent +0.500"), std::string::npos) << table;
-    EXPECT_NE(table.find("a smaller exponent than claimed is worse"), std::string::npos) << table;
+    EXPECT_TRUE(has(table, "lipschitz from 2 to 8, exponent +0.500",
+                    "a smaller exponent than claimed is worse"));
   }
-  const Result fit =
-      run_program(built_program("dpsosp"), {"fit", folder / "s.toml", "--out", folder / "out"});
-  EXPECT_NE(fit.out.find("  constants of cosine-saddle move along dimension: "), std::string::npos)
-      << fit.out;
+  const Result fit = dpsosp("fit", {folder / "s.toml", "--out", folder / "out"});
+  EXPECT_TRUE(has(fit.out, "  constants of cosine-saddle move along dimension: "));
 }
 
 /// A sweep on a table of one's own, and what becomes of it where the table is not.
@@ -276,25 +231,31 @@ class OwnTable : public testing::Test {
     folder_.write("study/plain.csv", "a,b,y\n1,0,0\n0,1,1\n1,1,0\n0.2,0.3,1\n" + last + "\n");
   }
   void write_sweep(const std::string& data) const {
-    folder_.write("study/own.toml",
-                  "title = \"Own\"\nmetric = \"output.gradient_norm\"\nseeds = 2\ndelta = 1e-3\n"
-                  "settings = { steps = 5 }\n[[arm]]\nname = \"A\"\n"
-                  "algorithm = \"abadi-2016/dp-sgd\"\nproblem = \"own-glm\"\n"
-                  "problem_settings = { data = \"" +
-                      data +
-                      "\", label = \"y\", loss = \"logistic\", longest = 2 }\n"
-                      "[[part]]\nname = \"e\"\naxes = [{ epsilon = [0.5, 1, 2] }]\n"
-                      "fit = [{ axis = \"epsilon\" }]\n");
+    folder_.write("study/own.toml", fmt::format(R"(title = "Own"
+metric = "output.gradient_norm"
+seeds = 2
+delta = 1e-3
+settings = {{ steps = 5 }}
+[[arm]]
+name = "A"
+algorithm = "abadi-2016/dp-sgd"
+problem = "own-glm"
+problem_settings = {{ data = "{}", label = "y", loss = "logistic", longest = 2 }}
+[[part]]
+name = "e"
+axes = [{{ epsilon = [0.5, 1, 2] }}]
+fit = [{{ axis = "epsilon" }}]
+)",
+                                                data));
   }
   Result with(const std::string& command, const std::string& option = "--scale=quick",
               const std::string& out = "out") const {
-    return run_program(built_program("dpsosp"),
-                       {command, folder_ / "study/own.toml", "--out", folder_ / out, option});
+    return dpsosp(command, {folder_ / "study/own.toml", "--out", folder_ / out, option});
   }
   void expect_stored() const {
     const Result r = with("sweep", "--dry-run");
     EXPECT_EQ(r.code, 0) << r.err;
-    EXPECT_NE(r.out.find("6 runs, 6 of them stored"), std::string::npos) << r.out;
+    EXPECT_TRUE(has(r.out, "6 runs, 6 of them stored"));
   }
 
   ScratchFolder folder_;
@@ -302,7 +263,7 @@ class OwnTable : public testing::Test {
 
 TEST_F(OwnTable, IsKnownByItsContentWhereverItLies) {
   ASSERT_EQ(with("sweep").code, 0) << "beside the sweep, which is called from elsewhere";
-  std::filesystem::copy(folder_ / "study/plain.csv", folder_ / "study/renamed.csv");
+  fs::copy(folder_ / "study/plain.csv", folder_ / "study/renamed.csv");
   for (const std::string name :
        {"plain.csv", "./plain.csv", "../study/renamed.csv", "ABSOLUTE/renamed.csv"}) {
     SCOPED_TRACE(name);
@@ -316,63 +277,59 @@ TEST_F(OwnTable, IsNotNeededForStoredRuns) {
   const Result fit = with("fit");
   ASSERT_EQ(fit.code, 0) << fit.err;
   const std::string cells = contents(folder_ / "out/own/cells-e.csv");
-  std::filesystem::remove(folder_ / "study/plain.csv");
+  fs::remove(folder_ / "study/plain.csv");
   const auto expect_all_there = [&](const std::string& out) {
     const Result again = with("fit", "--scale=quick", out);
     EXPECT_EQ(again.code, 0) << again.err;
     EXPECT_EQ(again.out, fit.out);
     EXPECT_EQ(lines(again.err).size(), 1U) << again.err;
-    EXPECT_NE(again.err.find("the runs are those of the file with SHA-256 "), std::string::npos);
+    EXPECT_TRUE(has(again.err, "the runs are those of the file with SHA-256 "));
   };
   expect_all_there("out");
   expect_stored();
-  std::filesystem::remove_all(folder_ / "out/own");
+  fs::remove_all(folder_ / "out/own");
   EXPECT_EQ(with("sweep").code, 0);
   EXPECT_EQ(contents(folder_ / "out/own/cells-e.csv"), cells);
   folder_.write("travelled/empty", "");
-  std::filesystem::copy(folder_ / "out/store.sqlite", folder_ / "travelled/store.sqlite");
+  fs::copy(folder_ / "out/store.sqlite", folder_ / "travelled/store.sqlite");
   expect_all_there("travelled");
   expect_one_error_line(with("fit", "--scale=quick", "nowhere"), 2, "plain.csv");
 }
 
 TEST_F(OwnTable, IsNotGuessedForANameThatNobodyGave) {
   ASSERT_EQ(with("sweep").code, 0);
-  std::filesystem::remove(folder_ / "study/plain.csv");
+  fs::remove(folder_ / "study/plain.csv");
   write_sweep("../elsewhere/plain.csv");
   EXPECT_EQ(with("fit").code, 0) << "the same name in another folder";
   EXPECT_EQ(with("sweep").code, 0);
-  EXPECT_NE(contents(folder_ / "out/own/index.html").find("the file with SHA-256"),
-            std::string::npos)
+  EXPECT_TRUE(has(contents(folder_ / "out/own/index.html"), "the file with SHA-256"))
       << "the page says whose runs it shows";
   write_sweep("hospital.csv");
   for (const char* command : {"fit", "sweep"})
     expect_one_error_line(with(command), 2, "runs of files of other names are stored");
-  EXPECT_NE(with("fit").err.find(" (plain.csv, 5 records)"), std::string::npos);
+  EXPECT_TRUE(has(with("fit").err, " (plain.csv, 5 records)"));
 }
 
 TEST_F(OwnTable, IsAskedForNoMoreRecordsThanItHasBeforeAnythingIsWritten) {
-  const std::string sweep = contents(folder_ / "study/own.toml");
-  folder_.write("study/own.toml",
-                sweep.substr(0, sweep.find("axes = ")) +
-                    "axes = [{ records = [2, 4, 8] }]\nfit = [{ axis = \"records\" }]\n");
+  std::string sweep = replaced(contents(folder_ / "study/own.toml"), "epsilon = [0.5, 1, 2]",
+                               "records = [2, 4, 8]");
+  folder_.write("study/own.toml", replaced(sweep, "axis = \"epsilon\"", "axis = \"records\""));
   for (const char* option : {"--dry-run", "--scale=quick"}) {
     expect_one_error_line(with("sweep", option), 2, "records = 8, expected at most 5");
-    EXPECT_FALSE(std::filesystem::exists(folder_ / "out/own"));
+    EXPECT_FALSE(fs::exists(folder_ / "out/own"));
   }
 }
 
 TEST_F(OwnTable, IsNeededForRunsThatAreNotStored) {
   ASSERT_EQ(with("sweep").code, 0);
-  std::filesystem::remove(folder_ / "study/plain.csv");
-  std::filesystem::remove_all(folder_ / "out/own");
-  std::string more = contents(folder_ / "study/own.toml");
-  more.replace(more.find("seeds = 2"), 9, "seeds = 3");
-  folder_.write("study/own.toml", more);
+  fs::remove(folder_ / "study/plain.csv");
+  fs::remove_all(folder_ / "out/own");
+  folder_.write("study/own.toml",
+                replaced(contents(folder_ / "study/own.toml"), "seeds = 2", "seeds = 3"));
   for (const char* option : {"--dry-run", "--scale=quick", "--script-only", "--shard=1/2"}) {
     expect_one_error_line(with("sweep", option), 2, "3 of 9 runs are not stored");
-    EXPECT_FALSE(std::filesystem::exists(folder_ / "out/own")) << option;
-    EXPECT_FALSE(std::filesystem::exists(folder_ / "out/plans")) << option;
-    EXPECT_FALSE(std::filesystem::exists(folder_ / "out/shards-of-2")) << option;
+    for (const char* written : {"out/own", "out/plans", "out/shards-of-2"})
+      EXPECT_FALSE(fs::exists(folder_ / written)) << option;
   }
 }
 
@@ -382,7 +339,7 @@ TEST_F(OwnTable, IsNotGuessedAmongSeveral) {
   write_table("0.5,0,0");
   ASSERT_EQ(with("sweep").code, 0);
   EXPECT_NE(with("fit").out, first.out);
-  std::filesystem::remove(folder_ / "study/plain.csv");
+  fs::remove(folder_ / "study/plain.csv");
   const Result refused = with("fit");
   expect_one_error_line(refused, 2, "runs of several files are stored");
   int found = 0;
@@ -395,46 +352,26 @@ TEST_F(OwnTable, IsNotGuessedAmongSeveral) {
   EXPECT_EQ(found, 1);
 }
 
-TEST(SweepCommand, DryRunTellsHowFarSeedsMayGrow) {
+TEST(SweepCommand, SaysBeforeItComputesHowFarSeedsGrowAndThatTwoValuesGiveNoSlope) {
   const ScratchFolder folder;
-  std::string growing = at_a_saddle;
-  growing.replace(growing.find("name = \"n\""), 10, "name = \"n\"\nmost_seeds = 12");
-  std::ofstream(folder / "growing.toml") << growing;
-  const auto plan = [&](const std::string& file) {
-    return run_program(built_program("dpsosp"),
-                       {"sweep", folder / file, "--out", folder / "out", "--dry-run"})
-        .out;
+  const auto plan = [&](const std::string& piece, const std::string& by) {
+    const auto file = folder.write("s.toml", replaced(at_a_saddle, piece, by));
+    return dpsosp("sweep --dry-run", {file, "--out", folder / "out"});
   };
-  EXPECT_NE(plan("growing.toml").find("9 runs"), std::string::npos) << plan("growing.toml");
-  EXPECT_NE(plan("growing.toml").find("up to 36 runs in all"), std::string::npos)
-      << plan("growing.toml");
-  std::ofstream(folder / "fixed.toml") << at_a_saddle;
-  EXPECT_EQ(plan("fixed.toml").find("up to"), std::string::npos);
-}
-
-TEST(SweepCommand, SaysBeforeItComputesThatTwoValuesGiveNoSlope) {
-  const ScratchFolder folder;
-  std::string few = at_a_saddle;
-  const auto at = few.find("records = [");
-  few.replace(at, few.find(']', at) - at, "records = [1e6, 1e7");
-  std::ofstream(folder / "few.toml") << few;
-  const Result r = run_program(built_program("dpsosp"), {"sweep", folder / "few.toml", "--out",
-                                                         folder / "out", "--dry-run"});
-  EXPECT_EQ(r.code, 0) << r.err;
-  EXPECT_EQ(r.err, "sweep: part n: records has 2 values, and a slope needs 3\n");
+  EXPECT_TRUE(has(plan("name = \"n\"", "name = \"n\"\nmost_seeds = 12").out, "9 runs",
+                  "up to 36 runs in all"));
+  EXPECT_TRUE(lacks(plan("", "").out, "up to"));
+  const Result few = plan("1e5, 1e6, 1e7", "1e6, 1e7");
+  EXPECT_EQ(few.code, 0);
+  EXPECT_EQ(few.err, "sweep: part n: records has 2 values, and a slope needs 3\n");
 }
 
 TEST(SweepCommand, WarnsOnceOfADeltaAboveOneOverN) {
   const ScratchFolder folder;
-  std::string large = at_a_saddle;
-  large.replace(large.find("1e-9"), 4, "1e-5");
-  std::ofstream(folder / "large.toml") << large;
-  const Result r = run_program(built_program("dpsosp"), {"sweep", folder / "large.toml", "--out",
-                                                         folder / "out", "--quiet"});
+  const Result r = swept(folder, replaced(at_a_saddle, "1e-9", "1e-5"));
   EXPECT_EQ(r.code, 0);
   EXPECT_EQ(r.err.find("delta = "), r.err.rfind("delta = ")) << r.err;
-  EXPECT_NE(r.err.find("delta = 1e-05 is above 1/n at n = 1e+06 (and 1 more)"), std::string::npos)
-      << r.err;
+  EXPECT_TRUE(has(r.err, "delta = 1e-05 is above 1/n at n = 1e+06 (and 1 more)"));
 }
 
 }  // namespace

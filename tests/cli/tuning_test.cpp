@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sweep_crash.hpp"
+#include "text.hpp"
 
 // A sweep that tunes first, by the command line.
 namespace dpsosp::tuning_test {
@@ -48,7 +49,7 @@ TEST_F(TunedSweep, ChoosesTheSameAfterKillsAndByAnyNumberOfThreads) {
   kill_and_resume(killed, 3, 2);
   const auto whole = finished("whole", 1).tables();
   expect_same_tables(killed.tables(), whole);
-  EXPECT_NE(whole.at("tuning-n.csv").find("of 4"), std::string::npos);
+  EXPECT_TRUE(has(whole.at("tuning-n.csv"), "of 4"));
   EXPECT_EQ(killed.stored(), tuning_runs + result_runs);
 }
 
@@ -61,9 +62,8 @@ TEST_F(TunedSweep, ShardsTuneAndThenComputeWhatCounts) {
       EXPECT_EQ(r.code, 0) << r.err;
       EXPECT_EQ(r.out.find(tunes) != std::string::npos, stored == tuning_runs) << r.out;
     }
-    const Result merged =
-        run_program(built_program("dpsosp"), {"merge", (s.out() / "shards-of-2").string(), "--into",
-                                              (s.out() / "store.sqlite").string()});
+    const Result merged = dpsosp("merge", {(s.out() / "shards-of-2").string(), "--into",
+                                           (s.out() / "store.sqlite").string()});
     EXPECT_EQ(merged.code, 0) << merged.err;
     EXPECT_EQ(s.stored(), stored);
   }
@@ -87,8 +87,7 @@ TEST_F(TunedSweep, ScriptsPlanWhatCountsAfterTheTuning) {
     EXPECT_EQ(r.code, 0) << r.err;
     EXPECT_EQ(r.out.find("which tune") != std::string::npos, std::string(plan) == "plans/0001")
         << r.out;
-    EXPECT_EQ(run_program(built_program("dpsosp"), {"shard", (s.out() / plan).string(), "1"}).code,
-              0);
+    EXPECT_EQ(dpsosp("shard", {(s.out() / plan).string(), "1"}).code, 0);
   }
   EXPECT_EQ(s.run("sweep", "--quiet").code, 0);
   expect_same_tables(s.tables(), finished("whole", 1).tables());
@@ -105,8 +104,8 @@ TEST_F(TunedSweep, DryRunAndFitSayWhatTuningNeeds) {
       << before.out;
   EXPECT_FALSE(std::filesystem::exists(s.out()));
   EXPECT_EQ(s.run("sweep", "--shard 1/2 --quiet").code, 0);
-  EXPECT_EQ(run_program(built_program("dpsosp"), {"merge", (s.out() / "shards-of-2").string(),
-                                                  "--into", (s.out() / "store.sqlite").string()})
+  EXPECT_EQ(dpsosp("merge", {(s.out() / "shards-of-2").string(), "--into",
+                             (s.out() / "store.sqlite").string()})
                 .code,
             0);
   expect_one_error_line(s.run("fit"), 2, "lacks 48 of the 96 runs");
@@ -122,8 +121,7 @@ TEST_F(TunedSweep, LeavesItsSettingsAsCommandsThatRun) {
   const std::string start = "dpsosp ";
   ASSERT_TRUE(commands[1].starts_with(start + "run --algorithm wang-ye-xu-2017/dp-gd"))
       << commands[1];
-  const Result r =
-      run_program(built_program("dpsosp"), words(commands[1].substr(start.size()) + " --json"));
+  const Result r = dpsosp(commands[1].substr(start.size()) + " --json");
   EXPECT_EQ(r.code, 0) << r.err;
   // It is the first of the results: the same description, and so the same numbers.
   SQLite::Database db(s.out() / "store.sqlite", SQLite::OPEN_READONLY);
@@ -134,8 +132,7 @@ TEST_F(TunedSweep, LeavesItsSettingsAsCommandsThatRun) {
   stored.bind(1, key);
   ASSERT_TRUE(stored.executeStep());
   const std::string name = "\"gradient_norm\": ";
-  EXPECT_NE(r.out.find(fmt::format("{}{}", name, stored.getColumn(0).getDouble())),
-            std::string::npos)
+  EXPECT_TRUE(has(r.out, fmt::format("{}{}", name, stored.getColumn(0).getDouble())))
       << stored.getColumn(0).getDouble() << " in " << r.out.substr(0, 3000);
 }
 
@@ -169,26 +166,23 @@ axes = [{ records = [500, 1000] }]
 TEST_F(SweepThatFails, NamesFailedArmsAndAMissingMetric) {
   const ScratchFolder folder;
   const auto sweep = [&](const std::string& metric, const std::string& tune) {
-    std::ofstream(folder / "sweep.toml") << toml(metric, tune);
+    folder.write("sweep.toml", toml(metric, tune));
     return SweepRun(folder / "sweep.toml", folder / (tune.empty() ? "out" : "tuned"), "quick");
   };
   const SweepRun s = sweep("output.gradient_norm", "");
   const Result plan = s.run("sweep", "--dry-run");
-  EXPECT_NE(plan.out.find("n: gd, records = 500: 2 runs of 20 steps\n"), std::string::npos)
-      << plan.out;
+  EXPECT_TRUE(has(plan.out, "n: gd, records = 500: 2 runs of 20 steps\n"));
   const Result failed = s.run("sweep", "--quiet");
   EXPECT_EQ(failed.code, 0) << failed.err;
-  EXPECT_EQ(failed.err.find("part n: gd: "), std::string::npos) << failed.err;
-  EXPECT_NE(failed.err.find("sweep: part n: wild: 4 of 4 runs failed, the first by certificate: "),
-            std::string::npos)
-      << failed.err;
+  EXPECT_TRUE(lacks(failed.err, "part n: gd: "));
+  EXPECT_TRUE(
+      has(failed.err, "sweep: part n: wild: 4 of 4 runs failed, the first by certificate: "));
   const Result missing = sweep("output.excess_risk", "").run("sweep", "--quiet");
   EXPECT_EQ(missing.code, 2);
   EXPECT_EQ(lines(missing.err).size(), 2U) << missing.err;
-  EXPECT_NE(missing.err.find("sweep sweep: no run has output.excess_risk, expected a metric that "
-                             "they have, as "),
-            std::string::npos)
-      << missing.err;
+  EXPECT_TRUE(has(missing.err,
+                  "sweep sweep: no run has output.excess_risk, expected a metric that "
+                  "they have, as "));
   const SweepRun tuned =
       sweep("output.excess_risk", "[tune]\nbudget = 2\nseeds = 1\nspace = { clip = [1, 2] }\n");
   expect_one_error_line(tuned.run("sweep", "--quiet"), 2,

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
-#include <array>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -8,14 +7,11 @@
 #include <map>
 #include <regex>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include <gtest/gtest.h>
 
 #include "../cli/program.hpp"
-#include "paths.hpp"
-#include "short_forms.hpp"
 
 // Every command of the documents runs: as it is written, or in the shorter form of `instead`.
 namespace dpsosp::commands_test {
@@ -25,39 +21,35 @@ namespace fs = std::filesystem;
 
 fs::path source(const std::string& name) { return fs::path(in_checkout()) / name; }
 
-/// The documents that hold commands, but for CHANGELOG.md, whose entries speak of their own time.
-constexpr std::array pages{".github/ISSUE_TEMPLATE/bug.md",
-                           ".github/ISSUE_TEMPLATE/wrong-number.md",
-                           "CONTRIBUTING.md",
-                           "README.md",
-                           "benchmarks/README.md",
-                           "docs/add-a-problem.md",
-                           "docs/add-an-algorithm.md",
-                           "docs/algorithms.md",
-                           "docs/claims.md",
-                           "docs/cluster.md",
-                           "docs/command-line.md",
-                           "docs/data.md",
-                           "docs/errata.md",
-                           "docs/findings.md",
-                           "docs/first-hour.md",
-                           "docs/glossary.md",
-                           "docs/isolation.md",
-                           "docs/library.md",
-                           "docs/own-data.md",
-                           "docs/own-loss.md",
-                           "docs/papers/avdiukhin-2024.md",
-                           "docs/papers/privacy-accounting.md",
-                           "tests/planted-bugs.md",
-                           "docs/privacy.md",
-                           "docs/problems.md",
-                           "docs/protocol.md",
-                           "docs/report.md",
-                           "docs/security.md",
-                           "docs/sweeps.md",
-                           "docs/tune-and-compare.md",
-                           "results/README.md",
-                           "tests/data/README.md"};
+struct Instead {
+  std::string command, form;  // as documented, without the comment; what runs in its place
+  bool slow = false;          // not in every test run
+};
+
+/// short_forms.txt, which says what its lines mean.
+std::vector<Instead> short_forms() {
+  std::vector<Instead> all;
+  bool slow = false;
+  for (const std::string& line : lines(contents(source("tests/packaging/short_forms.txt")))) {
+    const auto arrow = line.find(" => ");
+    if (arrow == std::string::npos) {
+      slow = line.starts_with("slow: ") || (slow && !line.starts_with("why: "));
+      continue;
+    }
+    std::string form = line.substr(arrow + 4);
+    if (const auto at = form.find("..."); at != std::string::npos)
+      form.replace(at, 3, line, 0, arrow);
+    if (form.starts_with("with ")) {
+      const auto end = form.find(": ");
+      form = "! /usr/bin/python3 -c 'import " + form.substr(5, end - 5) + "' 2>/dev/null || " +
+             form.substr(end + 2);
+    }
+    all.push_back({line.substr(0, arrow), form, slow});
+  }
+  return all;
+}
+
+const std::vector<Instead> instead = short_forms();
 
 const Instead* find_instead(const std::string& command) {
   const auto entry = std::ranges::find(instead, command, &Instead::command);
@@ -178,12 +170,12 @@ class Checkout {
          "cd '" + folder_.path().string() + "' && " + command});
   }
 
-  bool has(const std::string& file) const { return fs::exists(folder_ / file); }
+  bool holds(const std::string& file) const { return fs::exists(folder_ / file); }
 
   /// A program of the checkout, or a tool, that does `body`.
   void program(const std::string& file, const std::string& body) const {
     fs::remove(folder_ / file);
-    std::ofstream(folder_ / file) << "#!/bin/sh\n" << body << '\n';
+    folder_.write(file, "#!/bin/sh\n" + body + "\n");
     fs::permissions(folder_ / file, fs::perms::owner_all);
   }
 
@@ -199,7 +191,7 @@ class Checkout {
 std::string quick_form(const std::string& command) {
   const Instead* entry = find_instead(command);
   if (entry == nullptr) return command;
-  return entry->slow ? command + " --help" : std::string(entry->form);
+  return entry->slow ? command + " --help" : entry->form;
 }
 
 /// Runs a command in a checkout. One that stands on several pages and needs nothing of those before
@@ -241,52 +233,53 @@ std::string text_of(const std::string& page) {
   at->second = contents(source(page));
   if (page == "docs/algorithms.md") {
     const ScratchFolder folder;
-    const Result r = run_program(built_program("dpsosp"),
-                                 {"list", "algorithms", "--document", folder.path().string()});
+    const Result r = dpsosp("list algorithms --document", {folder.path().string()});
     EXPECT_EQ(r.code, 0) << r.err;
     at->second += contents(folder / "reference/algorithms.md");
   } else if (page == "docs/protocol.md") {
-    at->second += run_program(built_program("dpsosp"), {"list", "protocol"}).out;
+    at->second += dpsosp("list protocol").out;
   }
   return at->second;
 }
 
-class Page : public testing::TestWithParam<const char*> {};
-
-TEST_P(Page, CommandsRun) {
-  if (!DPSOSP_BENCHMARKS && std::string_view(GetParam()) == "benchmarks/README.md")
-    GTEST_SKIP() << "built without benchmarks";
-  const std::vector<std::string> list = commands(text_of(GetParam()));
-  EXPECT_FALSE(list.empty()) << "a page without commands needs no place in `pages`";
-  for (const std::string& failure : failures(list)) ADD_FAILURE() << failure;
-}
-
-INSTANTIATE_TEST_SUITE_P(Documents, Page, testing::ValuesIn(pages), [](const auto& page) {
-  return std::regex_replace(std::string(page.param), std::regex("[^A-Za-z0-9]+"), "_");
-});
-
-TEST(Commands, OfSweepsAreGivenTheExampleThatIsPrinted) {
-  EXPECT_NE(contents(source("docs/sweeps.md"))
-                .find("```toml\n" + contents(source("examples/my-sweep.toml")) + "```\n"),
-            std::string::npos);
-}
-
-TEST(Commands, PagesThatHoldThemAreTested) {
+/// The documents that hold commands, but for CHANGELOG.md, whose entries speak of their own time.
+std::vector<std::string> pages() {
+  std::vector<std::string> all;
   std::vector<fs::path> documents{source("README.md"), source("CONTRIBUTING.md"),
                                   source("benchmarks/README.md"), source("results/README.md")};
   for (const char* folder : {".github", "docs", "tests"})
     for (const auto& entry : fs::recursive_directory_iterator(source(folder)))
       if (entry.path().extension() == ".md") documents.push_back(entry.path());
   for (const fs::path& document : documents)
-    if (!commands(contents(document)).empty()) {
-      const std::string page = fs::relative(document, in_checkout()).generic_string();
-      EXPECT_NE(std::ranges::find(pages, page), pages.end()) << page;
-    }
+    if (!commands(contents(document)).empty())
+      all.push_back(fs::relative(document, in_checkout()).generic_string());
+  std::ranges::sort(all);
+  return all;
+}
+
+class Page : public testing::TestWithParam<std::string> {};
+
+TEST_P(Page, CommandsRun) {
+  if (!DPSOSP_BENCHMARKS && GetParam() == "benchmarks/README.md")
+    GTEST_SKIP() << "built without benchmarks";
+  for (const std::string& failure : failures(commands(text_of(GetParam()))))
+    ADD_FAILURE() << failure;
+}
+
+INSTANTIATE_TEST_SUITE_P(Documents, Page, testing::ValuesIn(pages()), [](const auto& page) {
+  return std::regex_replace(page.param, std::regex("[^A-Za-z0-9]+"), "_");
+});
+
+TEST(Commands, AreFoundInDocuments) { EXPECT_GE(pages().size(), 25U); }
+
+TEST(Commands, OfSweepsAreGivenTheExampleThatIsPrinted) {
+  EXPECT_TRUE(has(contents(source("docs/sweeps.md")),
+                  "```toml\n" + contents(source("examples/my-sweep.toml")) + "```\n"));
 }
 
 TEST(Commands, ShortFormsStandForCommandsOfPages) {
   std::vector<std::string> all;
-  for (const char* page : pages)
+  for (const std::string& page : pages())
     std::ranges::copy(commands(text_of(page)), std::back_inserter(all));
   for (const Instead& entry : instead)
     EXPECT_NE(std::ranges::find(all, entry.command), all.end()) << entry.command;
@@ -375,25 +368,24 @@ TEST_F(Networks, AskForCifar10BeforeAnythingIsBuilt) {
     const Result r = checkout_.run(std::string("./run reproduce ") + exhibits);
     EXPECT_NE(r.code, 0);
     EXPECT_EQ(r.out, "");
-    EXPECT_NE(r.err.find("cifar10"), std::string::npos) << r.err;
-    EXPECT_FALSE(checkout_.has("calls"));
+    EXPECT_TRUE(has(r.err, "cifar10"));
+    EXPECT_FALSE(checkout_.holds("calls"));
   }
 }
 
 TEST_F(Networks, HaveTestsOfTheirOwn) {
   const std::string calls = said("./run test --neural");
-  EXPECT_NE(calls.find("--label-regex ^neural$\n"), std::string::npos) << calls;
-  EXPECT_NE(calls.find("-DDPSOSP_NEURAL=ON\n"), std::string::npos) << calls;
+  EXPECT_TRUE(has(calls, "--label-regex ^neural$\n", "-DDPSOSP_NEURAL=ON\n"));
 }
 
 TEST(LongCommands, RunInShortForm) {
   const Checkout checkout;
   for (const Instead& entry : instead) {
     if (!entry.slow) continue;
-    const Result r = checkout.run(std::string(entry.form));
+    const Result r = checkout.run(entry.form);
     EXPECT_EQ(r.code, 0) << entry.form << '\n' << r.err;
   }
-  EXPECT_TRUE(checkout.has("out/report"));
+  EXPECT_TRUE(checkout.holds("out/report"));
 }
 
 /// The files that a page shows: "This is `FILE`", and the next block.

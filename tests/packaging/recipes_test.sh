@@ -7,8 +7,24 @@ set -euo pipefail
 cmake=$1 source=$2
 export LC_ALL=C
 
-folder=$(mktemp -d)
-trap 'rm -rf "$folder"' EXIT
+folder=$(mktemp -d) group=
+# Each step is a process group of its own. What ends this script ends it, compilers and all.
+step() {
+  local status=0
+  setsid "$@" &
+  group=$!
+  wait "$group" || status=$?
+  group=
+  return $status
+}
+end() {
+  [ -z "$group" ] || kill -KILL -- "-$group" || true
+  rm -rf "$folder"
+}
+trap end EXIT
+trap 'exit 143' TERM
+trap 'exit 130' INT
+trap 'exit 129' HUP
 copy=$folder/another-name
 mkdir "$copy"
 git -C "$source" ls-files -z --cached --others --exclude-standard | tar -C "$source" --null -T - -cf - | tar -C "$copy" -xf -
@@ -33,14 +49,14 @@ registry=problems/registry/src/registry.cpp
 sed -i 's|^#include "dpsosp/problems/matrix_completion.hpp"|#include "dpsosp/problems/log_well.hpp"\n&|' "$registry"
 sed -i 's|^      entry<DoubleWell>(),|&\n      entry<LogWell>(),|' "$registry"
 
-"$cmake" --preset release -DDPSOSP_BENCHMARKS=OFF >configure.log 2>&1 || { cat configure.log >&2; exit 1; }
-"$cmake" --build build/release --target dpsosp test_algorithms test_normalised_momentum test_packaging_readme >build.log 2>&1 ||
+step "$cmake" --preset release -DDPSOSP_BENCHMARKS=OFF >configure.log 2>&1 || { cat configure.log >&2; exit 1; }
+step "$cmake" --build build/release --target dpsosp test_algorithms test_normalised_momentum test_packaging_readme >build.log 2>&1 ||
   { tail -50 build.log >&2; exit 1; }
-build/release/bin/dpsosp check log-well
-build/release/bin/dpsosp check smith-2027/normalised-momentum
-build/release/bin/dpsosp audit --algorithm smith-2027/normalised-momentum --scale smoke
-build/release/bin/dpsosp list algorithms --document docs
-build/release/bin/dpsosp list problems --document docs
-build/release/bin/test_normalised_momentum --gtest_brief=1
-build/release/bin/test_algorithms --gtest_brief=1
-build/release/bin/test_packaging_readme --gtest_brief=1
+step build/release/bin/dpsosp check log-well
+step build/release/bin/dpsosp check smith-2027/normalised-momentum
+step build/release/bin/dpsosp audit --algorithm smith-2027/normalised-momentum --scale smoke
+step build/release/bin/dpsosp list algorithms --document docs
+step build/release/bin/dpsosp list problems --document docs
+step build/release/bin/test_normalised_momentum --gtest_brief=1
+step build/release/bin/test_algorithms --gtest_brief=1
+step build/release/bin/test_packaging_readme --gtest_brief=1

@@ -249,6 +249,9 @@ inline FilterRule wide_rule(double capacity = 1e3) {
   return rule;
 }
 
+/// The share of a budget that is gone.
+inline double spent_share(const Curator& curator) { return 1.0 - curator.remaining().share; }
+
 /// The records that a ledger charges.
 inline std::set<Index> charged_by(const Ledger& ledger) {
   std::set<Index> all;

@@ -88,6 +88,13 @@ QUESTIONS = {
     "curator.child('b', share=float('nan'))": "child curator: share = nan, expected in (0, 1]",
     "curator.child('b', share=0.1, pure_share=1.5)": "child curator: pure_share = 1.5, expected in [0, 1]",
     "curator.draw(dpsosp.Policy('fresh', 3.0))": "draw: policy.size = 3.0, expected an integer",
+    "curator.draw(dpsosp.fresh(curator.facts.records / 100))": "fresh: size = 2.0, expected an integer",
+    "curator.draw(100)": "draw: policy = 100, expected ALL, fresh(size), sample(size) or poisson(rate)",
+    "curator.gradient(x, None, limit=1.0, noise=90.0)": "gradient: batch = None, expected what curator.draw() returned",
+    "curator.gradient(x, b, limit='1.0', noise=90.0)": "gradient: limit = '1.0', expected a number",
+    "curator.hessian_product(x, x, b, limit=1.0, noise='much')": "hessian_product: noise = 'much', expected a number",
+    "ask(['a'])": "gradient: x = ['a'], expected a vector of real numbers",
+    "ask(0j * x)": "gradient: x = array([",
     "self.calibrated([dpsosp.Planned(5, dpsosp.Policy('poisson', 0, 'x'))])": "plan: policy.rate = 'x', expected a number",
 }
 done = run(f"""b = curator.draw()
@@ -209,11 +216,17 @@ for policy, line in (("dpsosp.poisson(1.5)", "plan: rate = 1.5, expected in (0, 
                      ("dpsosp.fresh(0)", "plan: size = 0, expected in [1, records] with records = 200"),
                      ("dpsosp.sample(-1)", "plan: size = -1, expected in [1, records] with records = 200")):
     check(policy, run("return x", f"[dpsosp.Planned(5, {policy})]").stderr, line)
+for plan, line in (("None", "Mine.plan returned None, expected a list of dpsosp.Planned"),
+                   ("[dpsosp.Planned(5 / 2)]", "plan: count = 2.5, expected an integer")):
+    check(plan, run("return x", plan).stderr, "the program says: " + line)
 raw = "setattr(self, '_plan', [1, 'poisson', 0, 1.5, 5, 'one_query']) or []"
 check("a plan that is only told", run("return x", raw).stderr, "plan: rate = 1.5, expected in (0, 1]")
 
 # Outputs.
-for output, line in (("[1.0, None, 0.0, 0.0]", "Mine.run: point[1] = None, expected a number"),
+for output, line in (("None", "Mine.run returned None, expected the point where it ends, d = 4 numbers"),
+                     ("x[:1]", "Mine.run returned array(["),
+                     ("x[None, :]", "Mine.run returned array([["),
+                     ("[1.0, None, 0.0, 0.0]", "Mine.run: point[1] = None, expected a number"),
                      ("np.array([None] * 4)", "Mine.run: point[0] = None, expected a number"),
                      ("dpsosp.Outcome(x, counts={5: 1})", "Outcome: a name of counts = 5, expected a printable text"),
                      ("dpsosp.Outcome(x, counts={'a': 2**53 + 1})",

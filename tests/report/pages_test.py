@@ -160,26 +160,6 @@ class Tables(Case):
     def number(value):
         return {"content": {"value": value, "format": {"digits": 3}}}
 
-    def test_set_a_word_second_and_long_text_below(self):
-        verdict = {"content": "because " + 60 * "w", "labels": [{"text": "open (−0.5)", "tone": "caution"}]}
-        cells = [self.number(1.5), verdict]
-        made = self.table(column_groups=[{"columns": ["measured", "verdict"]}],
-                          row_groups=[{"rows": [{"label": "r", "cells": cells}]}])
-        self.assertLess(made.index("w-open"), made.index("1.50"))
-        self.assertLess(made.index("1.50"), made.index("because"))
-        self.assertIn('<tr class="below"><td colspan="3">', made)
-        self.assertEqual(made.count("because"), 1)
-        self.assertIn('<span class="iv">(−0.5)</span>', made)
-
-    def test_set_what_is_too_wide_below_its_row(self):
-        names = [f"column-{k}" for k in range(30)]
-        made = self.table(column_groups=[{"columns": names}],
-                          row_groups=[{"rows": [{"label": "r", "cells": [self.number(k) for k in range(30)]}]}])
-        self.assertEqual(made.count('<table class="t" data-sort'), 1)
-        for name in names:
-            self.assertEqual(made.count(f">{name}<"), 1)
-        self.assertEqual(made.count('<td class="r"') + made.count("<b>column-"), 30)
-
     def test_say_what_failed_and_sort_by_value(self):
         spread = {"content": {"median": 2e5, "low": 1e5, "high": 3e5, "count": 3, "failed": 1, "failure": "not_finite",
                               "format": {"digits": 3}}}
@@ -188,17 +168,6 @@ class Tables(Case):
         for part in ('data-v="200000"', "1 of 3 failed: not_finite", "a favourable selection",
                      '<sup class="mark">a</sup> a note'):
             self.assertIn(part, made)
-
-    def test_colour_no_label_that_is_no_headline(self):
-        cell = {**self.number(2), "labels": [{"text": "F rose", "tone": "caution"}]}
-        made = self.table(column_groups=[{"columns": ["b"]}], row_groups=[{"rows": [{"label": "r", "cells": [cell]}]}])
-        self.assertIn('<span class="tag">F rose</span>', made)
-        self.assertNotIn("w-open", made)
-
-    def test_show_an_empty_text_as_nothing(self):
-        made = self.table(column_groups=[{"columns": ["a", "b"]}],
-                          row_groups=[{"rows": [{"label": "r", "cells": [{"content": ""}, {}]}]}])
-        self.assertIn("<td></td><td>–</td>", made)
 
     def test_number_their_footnotes_in_letters(self):
         self.assertEqual([tables.mark(k) for k in (0, 25, 26)], ["a", "z", "aa"])
@@ -261,13 +230,6 @@ class Charts(Case):
 
 
 class Pages(Case):
-    def test_lines_of_pseudo_code_have_addresses(self):
-        made = self.one("AlgorithmPage", {"key": METHOD, "bibtex": "@misc{smith-2027,\n}", "pseudocode": [
-            {"heading": "2.1", "lines": ["input: w", "1  for t", "2    w ← w", "2  again"]}]})
-        for part in ('<span id="line-1-2">2    w ← w</span>', "<span>input: w</span>", "<span>2  again</span>",
-                     "@misc{smith-2027,"):
-            self.assertIn(part, made)
-
     def test_algorithm_shows_the_figure_of_its_claim(self):
         claim = {"id": "smith-2027/c1", "figure": {"id": "f", "panels": [panel()]}}
         algorithm = {"key": METHOD, "rows": [{"claim": "smith-2027/c1", "word": "open"}]}
@@ -275,15 +237,6 @@ class Pages(Case):
                                       "algorithms/a.html": ("AlgorithmPage", algorithm)},
                         drawn=["claims/smith-2027-c1.svg"])
         self.assertIn('<img src="../claims/smith-2027-c1.svg"', report.page("algorithms/a.html"))
-
-    def test_algorithm_says_its_claims_and_its_ranks_together(self):
-        rank = {"board": "league/tuned", "d": 8, "rank": 7, "of": 9, "word": "behind"}
-        row = {"claim": "smith-2027/c1", "word": "confirmed"}
-        made = self.one("AlgorithmPage", {"key": METHOD, "claim": "n", "ranks": [rank], "rows": [row]})
-        standing = made[made.index('<dl class="card standing">'):]
-        standing = Elements(standing[:standing.index("</dl>")]).text
-        self.assertIn("smith-2027/c1 confirmed", standing)
-        self.assertIn("d = 8: 7 of 9, behind", standing)
 
     def test_which_shows_targets_first_then_levels_with_settings(self):
         level = {"algorithm": METHOD, "median": 0.05, "low": 0.04, "high": 0.06, "instances": 5, "settings": "steps 30"}
@@ -297,38 +250,6 @@ class Pages(Case):
         self.assertIn('<option value="escapes">hard escapes</option>', made)
         cells = json.loads(re.search(r'id="league-cells">(.*?)</script>', made, re.S)[1])
         self.assertEqual(cells[0]["levels"], [[METHOD, "0.0500", "0.0400", "0.0600", "steps 30"]])
-
-    def test_claim_says_its_runs_and_of_what_its_words_are_made(self):
-        model = {"id": "smith-2027/c1", "word": "open", "runs": "simulated records, n = 10^{9}, ε = 10^{−4}",
-                 "rates": [rate(bound="below the promise", arm="warm start by the exponential mechanism")]}
-        made = self.one("ClaimPage", model, "claims/c.html")
-        self.assertIn("Runs: simulated records, n = 10<sup>9</sup>, ε = 10<sup>−4</sup>.", made)
-        self.assertIn("Exponent: as claimed; bound: below the promise", made)
-        self.assertNotIn("…", Elements(made).text)
-
-    def test_cards_cut_no_name(self):
-        arm = "warm start by the exponential mechanism"
-        level = "gradient norm of the output, mean over all iterates"
-        highlights = [{"sentence": "s", "intervals": [rate(arm=arm)]},
-                      {"sentence": "s", "panel": panel(y={"label": level, "scale": "log"})}]
-        found = Elements(self.one("IndexPage", {"title": "t", "highlights": highlights}, "index.html")).text
-        self.assertNotIn("…", found)
-        for word in (arm + " " + level).split():
-            self.assertIn(word, found)
-
-    def test_exhibit_shows_figures_before_tables_and_folds_the_rest(self):
-        table = {"id": "t", "column_groups": [{"columns": ["a"]}],
-                 "row_groups": [{"rows": [{"cells": [{"content": "1"}]}]}]}
-        figures = [{"id": f"g{k}", "panels": [panel()]} for k in range(3)]
-        model = {"title": "T 1: n < d", "finding": "2 of 3", "folder": "f", "tables": [{**table, "sweep": "s"}],
-                 "details": [{**table, "id": "u"}], "figures": figures}
-        made = self.one("ExhibitPage", model, "f/index.html")
-        places = [made.index(part) for part in ('<figure id="g1"', '<div class="table"', "More figures",
-                                                '<figure id="g2"', "<details")]
-        self.assertEqual(places, sorted(places))
-        self.assertIn("<h1>T 1: n &lt; d: 2 of 3</h1>", made)
-        self.assertIn("./run dpsosp sweep s", made)
-        self.assertIn("1 rows", made)
 
     def test_page_alone_has_no_navigation(self):
         made = Report(self.folder, {"index.html": ("ExhibitPage", {"title": "t"})}).page("index.html")

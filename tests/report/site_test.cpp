@@ -8,11 +8,13 @@
 
 #include <gtest/gtest.h>
 
+#include "../core/scratch_folder.hpp"
 #include "dpsosp/core/files.hpp"
 #include "markup_text.hpp"
 #include "mathml.hpp"
+#include "refusal.hpp"
 #include "sample_site.hpp"
-#include "scratch_folder.hpp"
+#include "text.hpp"
 
 // A whole report as files: models and their schema, links, anchors, ids. Tests of pages are skipped
 // where /usr/bin/python3 has no Jinja2.
@@ -22,7 +24,6 @@ namespace {
 namespace fs = std::filesystem;
 using plots::attributes;
 using plots::count_of;
-using plots::ScratchFolder;
 
 std::vector<fs::path> files_of(const fs::path& folder, const char* ending) {
   std::vector<fs::path> found;
@@ -163,7 +164,7 @@ TEST_F(WrittenSite, LosesNoTableWherePythonIsBroken) {
                  {.notice = [&](const std::string& line) { notices.push_back(line); }});
   ::unsetenv("PYTHONPATH");
   ASSERT_EQ(notices.size(), 1U);
-  EXPECT_NE(notices[0].find("install python3-jinja2"), std::string::npos) << notices[0];
+  EXPECT_TRUE(has(notices[0], "install python3-jinja2"));
   EXPECT_EQ(page, other.path() / "report/index.json");
   EXPECT_TRUE(files_of(other.path() / "report", ".html").empty());
   for (const char* ending : {".json", ".csv", ".tex", ".md"})
@@ -185,7 +186,7 @@ TEST(Formulas, OfQuotationsAreMathML) {
   EXPECT_EQ(plots::markup_fault(formula), "");
   for (const char* part : {"<mfrac>", "<msqrt>", "<msub>", "<msup>", "≤", "α"})
     EXPECT_EQ(count_of(formula, part), 1U) << part;
-  EXPECT_NE(formulas.at("a<b").find("&lt;"), std::string::npos);
+  EXPECT_TRUE(has(formulas.at("a<b"), "&lt;"));
 }
 
 TEST(Formulas, OfMarkdownAreThoseOfItsQuotations) {
@@ -199,7 +200,7 @@ TEST(Site, RejectsBadInputBeforeWriting) {
   const ScratchFolder scratch;
   const fs::path folder = scratch.path() / "report";
   const auto refused = [&](const Site& site) {
-    const std::string message = plots::message_of([&] { write_site(site, folder); });
+    const std::string message = refusal_of([&] { write_site(site, folder); });
     return fs::exists(folder) ? "" : message;
   };
   Site twice = sample_site();
@@ -207,7 +208,7 @@ TEST(Site, RejectsBadInputBeforeWriting) {
   EXPECT_EQ(refused(twice), "report: file = 'smith-2027-table-1', expected a name of its own");
   Site same_table = sample_site();
   same_table.exhibits[0].details.push_back(same_table.exhibits[0].tables[0]);
-  EXPECT_NE(refused(same_table).find("expected a name of its own"), std::string::npos);
+  EXPECT_TRUE(has(refused(same_table), "expected a name of its own"));
   Site bad_figure = sample_site();
   bad_figure.exhibits[0].figures = {plots::Figure{.id = "f"}};
   EXPECT_NE(refused(bad_figure), "");
@@ -240,16 +241,16 @@ TEST(ExhibitAlone, LosesAFigureAndNoTable) {
   EXPECT_FALSE(fs::exists(scratch.path() / "figure-d.svg"));
   if (!made) GTEST_SKIP() << "no page";
   const std::string html = read_file(scratch.path() / "index.html");
-  EXPECT_NE(html.find("The figure figure-d is missing"), std::string::npos);
-  EXPECT_EQ(html.find("More figures"), std::string::npos) << "a page alone shows all in one place";
+  EXPECT_TRUE(has(html, "The figure figure-d is missing"));
+  EXPECT_TRUE(lacks(html, "More figures")) << "a page alone shows all in one place";
 }
 
 TEST(Site, RejectsUnwritableFolderInOneLine) {
   const ScratchFolder scratch;
   write_file(scratch.path() / "file", "x");
   const std::string message =
-      plots::message_of([&] { write_site(sample_site(), scratch.path() / "file"); });
-  EXPECT_NE(message.find("cannot make this folder"), std::string::npos);
+      refusal_of([&] { write_site(sample_site(), scratch.path() / "file"); });
+  EXPECT_TRUE(has(message, "cannot make this folder"));
   EXPECT_EQ(message.find('\n'), std::string::npos);
 }
 

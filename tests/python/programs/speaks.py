@@ -13,10 +13,6 @@ print("started")
 class Speaks(dpsosp.Algorithm):
     def plan(self, facts, budget):
         self.halved = facts.dimension / 2  # what a plan sets is told back
-        if self.way == "plan":
-            return None
-        if self.way == "count":
-            return [dpsosp.Planned(self.steps / 2)]
         return [dpsosp.Planned(self.steps)]
 
     def run(self, curator, stream):
@@ -60,41 +56,11 @@ class Speaks(dpsosp.Algorithm):
     def wrong_exit(self, curator, x):
         sys.exit("enough")  # here: exit
 
-    def wrong_size(self, curator, x):
-        return curator.draw(dpsosp.fresh(curator.facts.records / 100))  # here: size
-
-    def wrong_policy(self, curator, x):
-        return curator.draw(100)  # here: policy
-
-    def wrong_batch(self, curator, x):
-        return curator.gradient(x, None, limit=1.0, noise=self.noise)  # here: batch
-
     def wrong_limit(self, curator, x):
         return curator.gradient(x, curator.draw(), limit=None, noise=self.noise)  # here: limit
 
-    def wrong_noise(self, curator, x):
-        return curator.hessian_product(x, x, curator.draw(), limit=1.0, noise="much")  # here: noise
-
-    def wrong_point(self, curator, x):
-        return curator.gradient(["a"], curator.draw(), limit=1.0, noise=self.noise)  # here: point
-
-    def wrong_complex(self, curator, x):
-        return curator.gradient(0j * x, curator.draw(), limit=1.0, noise=self.noise)  # here: complex
-
-    def wrong_text(self, curator, x):
-        return curator.gradient(x, curator.draw(), limit="1.0", noise=self.noise)  # here: text
-
     def wrong_host(self, curator, x):
         return curator.gradient(x, curator.draw(), limit=1.0, noise=0.0)  # here: host
-
-    def wrong_none(self, curator, x):
-        return None
-
-    def wrong_shape(self, curator, x):
-        return x[:1]
-
-    def wrong_row(self, curator, x):
-        return x[None, :]
 
 
 dpsosp.serve(Speaks)
