@@ -12,7 +12,7 @@ foreach(module ${modules})
   endif()
   string(APPEND libraries "\"$<TARGET_FILE:${module}>\"\n  ")
   set(export dpsospTargets)
-  if(folder MATCHES "^(networks|plots|experiments|checks|audit|reproductions|report|cli)")
+  if(folder MATCHES "^(networks|plots|experiments|checks|audit|lemmas|reproductions|report|cli)")
     set(export dpsospExperimentsTargets)
   endif()
   install(TARGETS ${module} EXPORT ${export}

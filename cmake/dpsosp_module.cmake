@@ -138,6 +138,18 @@ function(dpsosp_reproduction key)
   target_include_directories(dpsosp_reproduction_${name} PRIVATE ${out})
 endfunction()
 
+# dpsosp_lemmas(KEY SOURCES ... [PUBLIC targets] [PRIVATE targets]): the library dpsosp_lemmas_NAME of what one paper
+# states and no private run decides.
+function(dpsosp_lemmas key)
+  cmake_parse_arguments(ARG "" "" "SOURCES;PUBLIC;PRIVATE" ${ARGN})
+  string(REPLACE "-" "_" name ${key})
+  dpsosp_module(lemmas_${name}
+    SOURCES ${ARG_SOURCES}
+    PUBLIC dpsosp::claims ${ARG_PUBLIC}
+    PRIVATE dpsosp::building_blocks dpsosp::core dpsosp::privacy dpsosp::problem_base dpsosp::problems dpsosp::run dpsosp::study
+      dpsosp::sweep ${ARG_PRIVATE} fmt::fmt)
+endfunction()
+
 # dpsosp_embed(SOURCE HEADER NAME NAMESPACE NAME TEXTS NAME=FILE...): files as strings of
 # SOURCE in the binary folder, each returned by the function NAME that HEADER declares.
 function(dpsosp_embed source)

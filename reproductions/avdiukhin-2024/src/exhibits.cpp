@@ -12,6 +12,7 @@
 #include "dpsosp/experiments/metric.hpp"
 #include "dpsosp/experiments/study.hpp"
 #include "dpsosp/experiments/sweep_report.hpp"
+#include "dpsosp/lemmas/avdiukhin_2024/well.hpp"
 #include "gradients.hpp"
 #include "parts.hpp"
 #include "texts.hpp"

@@ -8,13 +8,8 @@
 /// The parts of the reproduction, a source file each.
 namespace dpsosp {
 
-std::vector<Predicate> ganesh_2023_bound_predicates();
-std::vector<Predicate> ganesh_2023_formula_predicates();
-std::vector<Predicate> ganesh_2023_lemma_predicates();
 std::vector<Predicate> ganesh_2023_mechanism_predicates();
 std::vector<Predicate> ganesh_2023_run_predicates();
-std::vector<Predicate> ganesh_2023_statement_predicates();
-std::vector<ProbeEntry> ganesh_2023_probes();
 std::vector<ExhibitEntry> ganesh_2023_exhibits();
 
 }  // namespace dpsosp

@@ -14,9 +14,8 @@
 #include "dpsosp/experiments/metric.hpp"
 #include "dpsosp/experiments/study.hpp"
 #include "dpsosp/experiments/sweep_report.hpp"
+#include "dpsosp/lemmas/liu_talwar_2025/series.hpp"
 #include "parts.hpp"
-#include "probes.hpp"
-#include "series.hpp"
 #include "texts.hpp"
 
 namespace dpsosp {

@@ -8,14 +8,10 @@
 /// The parts of the reproduction, a source file each.
 namespace dpsosp {
 
-std::vector<Predicate> liu_talwar_2025_tree_predicates();
-std::vector<Predicate> liu_talwar_2025_step_predicates();
-std::vector<Predicate> liu_talwar_2025_escape_predicates();
 std::vector<Predicate> liu_talwar_2025_run_predicates();
 /// All together.
 std::vector<Predicate> liu_talwar_2025_predicates();
 std::vector<ProbeEntry> liu_talwar_2025_probes();
-std::vector<ProbeEntry> liu_talwar_2025_escape_probes();
 std::vector<ExhibitEntry> liu_talwar_2025_exhibits();
 
 }  // namespace dpsosp

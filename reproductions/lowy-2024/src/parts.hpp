@@ -8,8 +8,7 @@
 /// The parts of the reproduction, a source file each.
 namespace dpsosp {
 
-std::vector<Predicate> lowy_2024_formula_predicates();
-std::vector<Predicate> lowy_2024_lemma_predicates();
+std::vector<Predicate> lowy_2024_probe_predicates();
 std::vector<Predicate> lowy_2024_run_predicates();
 std::vector<Predicate> lowy_2024_sweep_predicates();
 std::vector<ProbeEntry> lowy_2024_probes();

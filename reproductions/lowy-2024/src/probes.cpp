@@ -23,7 +23,6 @@
 #include "dpsosp/problems/registry.hpp"
 #include "parts.hpp"
 #include "probes.hpp"
-#include "script_privacy.hpp"
 
 namespace dpsosp {
 namespace {
@@ -119,23 +118,6 @@ PublishedExperiment::Result published_experiment(const PublishedExperiment& para
   return result;
 }
 
-/// What the script's DP-SGD spends at a stated ε, from both sides; `difference` is the largest one
-/// of two records' gradients.
-ScriptPrivacy::Result script_privacy(const ScriptPrivacy& parameters, std::uint64_t) {
-  constexpr int steps = 100;
-  const auto n = static_cast<double>(published_records);
-  const double delta = std::pow(n, -1.5);
-  const lowy_2024::ScriptSgd sgd =
-      lowy_2024::script_sgd(n, parameters.epsilon, delta, steps, parameters.clip);
-  const auto [lower, upper] =
-      lowy_2024_exhibit::script_epsilon({.records = n,
-                                         .rate = sgd.batch / n,
-                                         .deviation = sgd.deviation / parameters.difference,
-                                         .steps = steps},
-                                        delta);
-  return {.lower = lower, .upper = upper, .batch = sgd.batch};
-}
-
 // ------------------------------------------------------------------- DP-SPIDER from an excess ψ
 
 /// Mean of ‖∇F‖ over the iterates whose estimate is used, one of which is the output, or over every
@@ -228,97 +210,6 @@ MechanismTail::Result exponential_mechanism_tail(const MechanismTail& parameters
       .above = above, .seeds = seeds, .largest = largest, .failure = std::sqrt(d) / (epsilon * n)};
 }
 
-/// Largest expected population excess over the laws x = ±1 of mean θ, of f = −x (LD/π) sin(πw/D) on
-/// [−D/2, D/2] at ε = 1, of the mechanism over its net and of exact minimisation; L = D = 1. Exact:
-/// the records enter by their sum alone.
-WorstPopulationExcess::Result worst_population_excess(const WorstPopulationExcess& parameters,
-                                                      std::uint64_t) {
-  const double n = parameters.records;
-  constexpr double pi = std::numbers::pi;
-  const int points = static_cast<int>(std::ceil(1 / (2 * std::sqrt(2 / (pi * n)))));
-  std::vector<double> sine;
-  for (int k = 0; k < points; ++k) sine.push_back(std::sin(pi * ((k + 0.5) / points - 0.5)));
-  // 1 − E sin under the law exp(κ sin), κ = λ x̄/π, λ = n/2
-  const auto lost = [&](double mean) {
-    const double kappa = 0.5 * n * mean / pi;
-    double sum = 0, weighted = 0;
-    for (const double s : sine) {
-      const double p = std::exp(kappa * s - std::abs(kappa));
-      sum += p;
-      weighted += p * (1 - s);
-    }
-    return weighted / sum;
-  };
-  constexpr double reach = 11;  // standard deviations of the sum, for means up to 3
-  const double first = std::max(0.0, std::floor(0.5 * n - 0.5 * reach * std::sqrt(n)));
-  const double last = std::min(n, std::ceil(0.5 * n + 0.5 * reach * std::sqrt(n)));
-  std::vector<double> by_sum;
-  for (double k = first; k <= last; ++k) by_sum.push_back(lost(2 * k / n - 1));
-  double of_mechanism = 0, of_minimiser = 0;
-  for (double c = 0.25; c <= 3; c += 0.25) {
-    const double theta = c / std::sqrt(n);
-    double mechanism = 0, minimiser = 0;
-    for (std::size_t i = 0; i < by_sum.size(); ++i) {
-      const double k = first + static_cast<double>(i);
-      const double p =
-          std::exp(std::lgamma(n + 1) - std::lgamma(k + 1) - std::lgamma(n - k + 1) +
-                   k * std::log1p(theta) + (n - k) * std::log1p(-theta) - n * std::numbers::ln2);
-      mechanism += p * by_sum[i];
-      minimiser += p * (2 * k < n ? 2.0 : 2 * k > n ? 0.0 : 1.0);
-    }
-    of_mechanism = std::max(of_mechanism, theta / pi * mechanism);
-    of_minimiser = std::max(of_minimiser, theta / pi * minimiser);
-  }
-  const double bound = lowy_2024::population_excess(std::log(points), 0.5 * n,
-                                                    std::sqrt(2 / (pi * n)), 1, 1, n, 0.05);
-  return {.mechanism = of_mechanism, .minimiser = of_minimiser, .bound = bound};
-}
-
-// ------------------------------------------------------------------- projections
-
-/// sqrt(k) times the largest | ‖Φv‖ − ‖v‖ | that an ascent over v = (1/n) Σ c_i x_i, |c_i| ≤ 1,
-/// finds, a value a map; ‖x_i‖ = 1 in a subspace of dimension r.
-ProjectionDeviation::Result projection_deviation(const ProjectionDeviation& parameters,
-                                                 std::uint64_t seed) {
-  constexpr Index records = 200;
-  constexpr int starts = 4, steps = 40;
-  const Index d = parameters.dimension, r = parameters.rank, k = parameters.projected;
-  Stream stream({.seed = seed, .purpose = Purpose::test});
-  Matrix basis(d, r), features(r, records);
-  stream.fill_normal(1.0, basis.reshaped());
-  stream.fill_normal(1.0, features.reshaped());
-  const Matrix orthonormal = thin_qr(basis).q;
-  features.colwise().normalize();
-  const Matrix x = orthonormal * features;
-  std::vector<double> scaled;
-  for (int m = 0; m < parameters.maps; ++m) {
-    Matrix map(k, d);
-    stream.fill_normal(1.0 / std::sqrt(static_cast<double>(k)), map.reshaped());
-    const Matrix z = map * x;
-    double largest = 0;
-    for (const double sign : {1.0, -1.0})
-      for (int start = 0; start < starts; ++start) {
-        Vector c(records);
-        stream.fill_normal(1.0, c);
-        c = c.cwiseSign();
-        for (int t = 0; t < steps; ++t) {
-          const Vector v = x * c / static_cast<double>(records);
-          const Vector u = z * c / static_cast<double>(records);
-          const double norm_v = v.norm(), norm_u = u.norm();
-          largest = std::max(largest, sign * (norm_u - norm_v));
-          if (!(norm_v > 0 && norm_u > 0)) break;
-          // the gradient in c; the maximum of a linear function over the cube is at its signs
-          const Vector g = sign * (z.transpose() * u / norm_u - x.transpose() * v / norm_v);
-          const Vector next = g.cwiseSign();
-          if (next == c) break;
-          c = next;
-        }
-      }
-    scaled.push_back(std::sqrt(static_cast<double>(k)) * largest);
-  }
-  return {.scaled = scaled};
-}
-
 /// Mean gradient of DP-SPIDER over records of rank "rank" projected to "projected" dimensions, at
 /// the schedule for that many, and the promise; the features are those of "support" atoms.
 ProjectionSize::Result projection_size(const ProjectionSize& parameters, std::uint64_t seed) {
@@ -361,10 +252,8 @@ ProjectionSize::Result projection_size(const ProjectionSize& parameters, std::ui
 }  // namespace
 
 std::vector<ProbeEntry> lowy_2024_probes() {
-  return {probe_entry<published_experiment>(),    probe_entry<script_privacy>(),
-          probe_entry<start_at_excess>(),         probe_entry<exponential_mechanism_tail>(),
-          probe_entry<worst_population_excess>(), probe_entry<projection_deviation>(),
-          probe_entry<projection_size>()};
+  return {probe_entry<published_experiment>(), probe_entry<start_at_excess>(),
+          probe_entry<exponential_mechanism_tail>(), probe_entry<projection_size>()};
 }
 
 }  // namespace dpsosp

@@ -31,16 +31,6 @@ struct PublishedExperiment {
 DPSOSP_MEMBERS(PublishedExperiment, stage, variant, epsilon, seeds, tuning, door);
 DPSOSP_MEMBERS(PublishedExperiment::Result, settings, train, test, start, spent);
 
-struct ScriptPrivacy {
-  static constexpr ProbeName probe{"lowy-2024/script-privacy"};
-  double epsilon, clip, difference;
-  struct Result {
-    double lower, upper, batch;
-  };
-};
-DPSOSP_MEMBERS(ScriptPrivacy, epsilon, clip, difference);
-DPSOSP_MEMBERS(ScriptPrivacy::Result, lower, upper, batch);
-
 struct StartAtExcess {
   static constexpr ProbeName probe{"lowy-2024/start-at-excess"};
   double excess;
@@ -64,27 +54,6 @@ struct MechanismTail {
 };
 DPSOSP_MEMBERS(MechanismTail, dimension, records, seeds);
 DPSOSP_MEMBERS(MechanismTail::Result, above, seeds, largest, failure);
-
-struct WorstPopulationExcess {
-  static constexpr ProbeName probe{"lowy-2024/worst-population-excess"};
-  double records;
-  struct Result {
-    double mechanism, minimiser, bound;
-  };
-};
-DPSOSP_MEMBERS(WorstPopulationExcess, records);
-DPSOSP_MEMBERS(WorstPopulationExcess::Result, mechanism, minimiser, bound);
-
-struct ProjectionDeviation {
-  static constexpr ProbeName probe{"lowy-2024/projection-deviation"};
-  Index dimension, rank, projected;
-  int maps;
-  struct Result {
-    std::vector<double> scaled;
-  };
-};
-DPSOSP_MEMBERS(ProjectionDeviation, dimension, rank, projected, maps);
-DPSOSP_MEMBERS(ProjectionDeviation::Result, scaled);
 
 struct ProjectionSize {
   static constexpr ProbeName probe{"lowy-2024/projection-size"};

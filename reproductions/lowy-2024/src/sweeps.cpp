@@ -74,13 +74,13 @@ Finding c2(const Evidence& e) {
 }
 
 std::vector<JobCell> c2_excess_cells(const Study& study) {
-  std::vector<JobCell> cells;
   const bool smoke = study.scale == Scale::smoke;
-  for (const double psi : {1e-3, 3.162e-3, 1e-2, 3.162e-2, 1e-1})
-    cells.push_back(probe_cell(study,
-                               StartAtExcess{.excess = psi, .records = smoke ? 10000 : 100000},
-                               {{"psi", psi}}, smoke ? 2 : 6));
-  return cells;
+  return probe_cells(
+      study, "psi", {1e-3, 3.162e-3, 1e-2, 3.162e-2, 1e-1},
+      [smoke](double psi) {
+        return StartAtExcess{.excess = psi, .records = smoke ? 10000 : 100000};
+      },
+      smoke ? 2 : 6);
 }
 
 Finding c2_excess(const Evidence& e) {

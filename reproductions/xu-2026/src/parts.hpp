@@ -10,8 +10,6 @@ namespace dpsosp {
 
 std::vector<Predicate> xu_2026_theorem_predicates();
 std::vector<Predicate> xu_2026_experiment_predicates();
-std::vector<Predicate> xu_2026_lemma_predicates();
-std::vector<Predicate> xu_2026_weak_risk_predicates();
 std::vector<ExhibitEntry> xu_2026_exhibits();
 
 }  // namespace dpsosp
