@@ -63,7 +63,6 @@ plots::Table ratios(const Rows& rows) {
       "ours.";
   t.row_header = "Work, against";
   t.column_groups = {{"", {"peer : ours", "% of limit"}}};
-  t.row_groups = {{}};
   for (const std::string& name : order) {
     const Work& work = works[name];
     const auto over_ours = [&](const std::string& who, double factor) {
@@ -74,10 +73,9 @@ plots::Table ratios(const Rows& rows) {
     };
     for (const std::string& who : work.who) {
       if (who == "ours" || who == "limit") continue;
-      t.row_groups[0].rows.push_back(
-          {.label = fmt::format("{}, {}", name, who),
-           .cells = {over_ours(who, 1),
-                     work.seconds.contains("limit") ? over_ours("limit", 100) : plots::Cell{}}});
+      t.add({.label = fmt::format("{}, {}", name, who),
+             .cells = {over_ours(who, 1),
+                       work.seconds.contains("limit") ? over_ours("limit", 100) : plots::Cell{}}});
     }
   }
   return t;
@@ -89,10 +87,8 @@ plots::Table limits(const Rows& rows) {
   t.title = "The machine, and memory";
   t.row_header = "Probe";
   t.column_groups = {{"", {"value"}}};
-  t.row_groups = {{}};
   const auto add = [&](std::string label, double value) {
-    t.row_groups[0].rows.push_back(
-        {.label = std::move(label), .cells = {plots::number_cell(value)}});
+    t.add({.label = std::move(label), .cells = {plots::number_cell(value)}});
   };
   for (const auto& row : rows) {
     const double value = std::stod(row.at(1));

@@ -61,7 +61,6 @@ plots::Table algorithms_table(const Runs& runs, const Study& study, const AuditJ
       "exact.",
       "avdiukhin-2024/noisy-sgd is attacked with clipping. Its own runs do not clip, and their "
       "label is conditional."};
-  plots::RowGroup group;
   for (const AuditJobs::OfAlgorithm& a : jobs.algorithms) {
     ++verdicts.audited;
     const auto replay = result_of(runs, study, a.replay);
@@ -95,9 +94,8 @@ plots::Table algorithms_table(const Runs& runs, const Study& study, const AuditJ
       row.cells.resize(11, plots::text_cell("failed"));
     }
     verdicts.falsified += falsified ? 1 : 0;
-    group.rows.push_back(std::move(row));
+    t.add(std::move(row));
   }
-  t.row_groups.push_back(std::move(group));
   return t;
 }
 
@@ -133,7 +131,6 @@ plots::Table laws_table(const Runs& runs, const Study& study, const AuditJobs& j
       "the "
       "probability of as unlikely a count."};
   NoiseNumbers all;
-  plots::RowGroup group;
   const auto counts_of = [](const NoiseNumbers& noise) {
     std::vector<plots::Cell> cells{plots::count_cell(noise.count)};
     for (const std::int64_t beyond : noise.beyond) cells.push_back(plots::count_cell(beyond));
@@ -145,7 +142,7 @@ plots::Table laws_table(const Runs& runs, const Study& study, const AuditJobs& j
     plots::Row row{.label = a.algorithm, .cells = counts_of(noise)};
     for (const WrongLaw& law : wrong_laws())
       row.cells.push_back(plots::text_cell(noise.count >= law.numbers ? "yes" : "–"));
-    group.rows.push_back(std::move(row));
+    t.add(std::move(row));
     all.add(noise);
   }
   plots::Row measured{.label = "all", .cells = counts_of(all)},
@@ -167,9 +164,8 @@ plots::Table laws_table(const Runs& runs, const Study& study, const AuditJobs& j
   }
   for (plots::Row* row : {&measured, &expected, &probability}) {
     row->cells.resize(5 + wrong_laws().size(), plots::text_cell(""));
-    group.rows.push_back(std::move(*row));
+    t.add(std::move(*row));
   }
-  t.row_groups.push_back(std::move(group));
   return t;
 }
 
@@ -185,7 +181,6 @@ plots::Table plants_table(const Runs& runs, const Study& study, const AuditJobs&
       "tried.";
   t.row_header = "bug";
   t.column_groups.push_back({"", {"what is wrong", "planted in", "pairs", "replay says", "runs"}});
-  plots::RowGroup group;
   for (const PlantJob& job : jobs.plants) {
     ++verdicts.planted;
     const auto found = result_of(runs, study, job);
@@ -204,9 +199,8 @@ plots::Table plants_table(const Runs& runs, const Study& study, const AuditJobs&
         row.cells[2].labels.push_back({"missed", plots::Tone::bad});
       }
     }
-    group.rows.push_back(std::move(row));
+    t.add(std::move(row));
   }
-  t.row_groups.push_back(std::move(group));
   return t;
 }
 
@@ -222,7 +216,6 @@ plots::Table common_table(const Runs& runs, const Study& study, const AuditJobs&
       "1e-6.";
   t.row_header = "check";
   t.column_groups.push_back({"", {"what is checked", "holds"}});
-  plots::RowGroup group;
   for (const CommonJob& job : jobs.common) {
     ++verdicts.common;
     const auto line = result_of(runs, study, job);
@@ -237,9 +230,8 @@ plots::Table common_table(const Runs& runs, const Study& study, const AuditJobs&
       ++verdicts.broken;
       row.cells[1].labels.push_back({"broken", plots::Tone::bad});
     }
-    group.rows.push_back(std::move(row));
+    t.add(std::move(row));
   }
-  t.row_groups.push_back(std::move(group));
   return t;
 }
 

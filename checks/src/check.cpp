@@ -108,14 +108,7 @@ ProblemCheck check_problem(const std::string& name,
                            const std::map<std::string, std::string>& settings,
                            CheckOptions options) {
   options.default_settings = settings.empty() && !options.dimension && options.seed == 0;
-  return check_problem(
-      [&] {
-        auto family = find_problem(name);
-        Fields fields = family->fields();
-        for (const auto& [key, text] : settings) set_field(fields, name, key, text);
-        return family;
-      },
-      options);
+  return check_problem([&] { return find_problem(name, settings); }, options);
 }
 
 }  // namespace dpsosp

@@ -69,22 +69,7 @@ class Formula {
     return token();
   }
 
-  std::string group() {
-    int depth = 0;
-    for (std::size_t k = 0; k < rest_.size(); ++k) {
-      if (rest_[k] == '\\') {
-        ++k;
-        continue;
-      }
-      depth += rest_[k] == '{' ? 1 : rest_[k] == '}' ? -1 : 0;
-      if (depth > 0) continue;
-      const std::string inside = Formula(rest_.substr(1, k - 1)).text();
-      rest_.remove_prefix(k + 1);
-      return inside;
-    }
-    rest_.remove_prefix(1);  // a brace without its end
-    return "";
-  }
+  std::string group() { return Formula(take_group(rest_)).text(); }
 
   /// Brackets around a sum or a quotient above, and around more than one letter below.
   static std::string numerator(const std::string& text) {
@@ -97,11 +82,7 @@ class Formula {
   }
 
   std::string command() {
-    std::size_t end = 1;
-    while (end < rest_.size() && is_letter(rest_[end])) ++end;
-    if (end == 1 && rest_.size() > 1) end = 2;
-    const std::string_view name = rest_.substr(1, end - 1);
-    rest_.remove_prefix(end);
+    const std::string_view name = take_command(rest_);
     if (name == "frac" || name == "tfrac" || name == "dfrac" || name == "nicefrac") {
       const std::string over = argument();
       return numerator(over) + "/" + denominator(argument());
@@ -133,17 +114,10 @@ class Formula {
     const char c = rest_.front();
     if (c == '\\') return command();
     if (c == '{') return group();
-    rest_.remove_prefix(1);
+    const std::string_view letter = take_character(rest_);
     if (c == '_' || c == '^') return std::string(1, c) + "{" + argument() + "}";
     if (c == '~') return " ";
-    if (c == '&') return "";
-    // a character of UTF-8 goes as one
-    std::string letter(1, c);
-    while (!rest_.empty() && (static_cast<unsigned char>(rest_.front()) & 0xC0U) == 0x80U) {
-      letter += rest_.front();
-      rest_.remove_prefix(1);
-    }
-    return letter;
+    return c == '&' ? "" : std::string(letter);
   }
 
   std::string_view rest_;
@@ -163,16 +137,57 @@ std::string_view latex_accent(std::string_view command) {
   return found == accents().end() ? std::string_view{} : found->second;
 }
 
-std::string readable(std::string_view quotation) {
-  std::string out;
+void for_each_piece(std::string_view quotation,
+                    const std::function<void(std::string_view piece, bool formula)>& visit) {
   for (bool formula = false; !quotation.empty(); formula = !formula) {
     const std::size_t end = std::min(quotation.find('$'), quotation.size());
-    out +=
-        formula ? Formula(quotation.substr(0, end)).text() : std::string(quotation.substr(0, end));
+    visit(quotation.substr(0, end), formula);
     quotation.remove_prefix(std::min(end + 1, quotation.size()));
     // $$...$$ opens and closes like $...$
     if (quotation.starts_with("$")) quotation.remove_prefix(1);
   }
+}
+
+std::string_view take_group(std::string_view& latex) {
+  int depth = 0;
+  for (std::size_t k = 0; k < latex.size(); ++k) {
+    if (latex[k] == '\\') {
+      ++k;
+      continue;
+    }
+    depth += latex[k] == '{' ? 1 : latex[k] == '}' ? -1 : 0;
+    if (depth > 0) continue;
+    const std::string_view inside = latex.substr(1, k - 1);
+    latex.remove_prefix(k + 1);
+    return inside;
+  }
+  latex.remove_prefix(1);
+  return {};
+}
+
+std::string_view take_command(std::string_view& latex) {
+  std::size_t end = 1;
+  while (end < latex.size() && is_letter(latex[end])) ++end;
+  if (end == 1 && latex.size() > 1) end = 2;
+  const std::string_view name = latex.substr(1, end - 1);
+  latex.remove_prefix(end);
+  return name;
+}
+
+std::string_view take_character(std::string_view& latex) {
+  std::size_t length = 1;
+  while (length < latex.size() && (static_cast<unsigned char>(latex[length]) & 0xC0U) == 0x80U)
+    ++length;
+  const std::string_view character = latex.substr(0, length);
+  latex.remove_prefix(length);
+  return character;
+}
+
+std::string readable(std::string_view quotation) {
+  std::string out;
+  for_each_piece(quotation, [&](std::string_view piece, bool formula) {
+    out += formula ? Formula(piece).text() : std::string(piece);
+  });
   return out;
 }
 

@@ -44,6 +44,12 @@ void check_footnotes(const std::string& where, const std::vector<std::size_t>& m
 
 }  // namespace
 
+void Table::add(Row row, const std::string& group) {
+  if (row_groups.empty() || row_groups.back().label != group)
+    row_groups.push_back({.label = group});
+  row_groups.back().rows.push_back(std::move(row));
+}
+
 Cell text_cell(std::string text) {
   Cell c;
   c.content = std::move(text);

@@ -19,13 +19,11 @@ namespace dpsosp::audit {
 namespace {
 
 Problem problem_of(const RunDescription& run) {
-  const auto family = find_problem(run.problem);
-  Fields fields = family->fields();
-  for (const auto& [name, text] : run.problem_settings) set_field(fields, run.problem, name, text);
-  return family->make({.records = run.records,
-                       .dimension = run.dimension,
-                       .seed = run.seed,
-                       .data_seed = run.data_seed});
+  return find_problem(run.problem, run.problem_settings)
+      ->make({.records = run.records,
+              .dimension = run.dimension,
+              .seed = run.seed,
+              .data_seed = run.data_seed});
 }
 
 }  // namespace

@@ -248,14 +248,11 @@ std::uint32_t stream_number(std::string_view key) {
 }
 
 std::shared_ptr<const Problem> make_problem(const Instance& instance, std::uint64_t data_seed) {
-  const auto family = find_problem(instance.problem);
-  Fields fields = family->fields();
-  for (const auto& [name, text] : instance.problem_settings)
-    set_field(fields, instance.problem, name, text);
-  Problem problem = family->make({.records = instance.records,
-                                  .dimension = instance.dimension,
-                                  .seed = 3,
-                                  .data_seed = data_seed});
+  Problem problem = find_problem(instance.problem, instance.problem_settings)
+                        ->make({.records = instance.records,
+                                .dimension = instance.dimension,
+                                .seed = 3,
+                                .data_seed = data_seed});
   if (instance.problem == "cosine-minimax")  // off the saddle, where nothing moves without noise
     Stream({.seed = 4, .purpose = Purpose::test}).fill_normal(0.5, problem.facts.initial_point);
   return std::make_shared<const Problem>(std::move(problem));

@@ -8,14 +8,6 @@
 
 namespace dpsosp {
 
-struct ProgramAnswer {
-  int code = -1;  ///< exit code; 128 + signal; 127 where there is no such program
-  std::string out, err;
-};
-
-/// Runs a program that is looked up in PATH, and waits for it.
-ProgramAnswer ask_program(const std::vector<std::string>& words);
-
 /// Runs commands, so many at a time, with this process's standard error and no output of theirs.
 /// SIGINT, SIGTERM, SIGHUP and SIGUSR1 go on to those that run, and no further one is started.
 /// \param failed  is told the place of each command that does not end with 0, and its exit code

@@ -11,6 +11,7 @@
 #include <fmt/format.h>
 
 #include "child_process.hpp"
+#include "dpsosp/core/ask_program.hpp"
 #include "dpsosp/core/errors.hpp"
 #include "dpsosp/core/files.hpp"
 #include "dpsosp/core/shell_words.hpp"

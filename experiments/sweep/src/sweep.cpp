@@ -76,26 +76,10 @@ void add_labels(const Runs& runs, const Cell& cell, std::set<std::string>& label
       labels.emplace(to_string(result->privacy.label));
 }
 
-/// The least-squares slope of log y on log x.
-double plain_slope(const std::vector<std::pair<double, double>>& points) {
-  double x_mean = 0, y_mean = 0;
-  for (const auto& [x, y] : points) {
-    x_mean += std::log(x) / static_cast<double>(points.size());
-    y_mean += std::log(y) / static_cast<double>(points.size());
-  }
-  double xx = 0, xy = 0;
-  for (const auto& [x, y] : points) {
-    xx += std::pow(std::log(x) - x_mean, 2);
-    xy += (std::log(x) - x_mean) * (std::log(y) - y_mean);
-  }
-  return xy / xx;
-}
-
 /// The levels of each cell over its solved α.
-std::vector<FitCell> over(std::vector<FitCell> cells,
-                          const std::vector<std::pair<double, double>>& plan) {
+std::vector<FitCell> over(std::vector<FitCell> cells, const std::vector<double>& plan) {
   for (std::size_t k = 0; k < cells.size(); ++k)
-    for (double& v : cells[k].values) v /= plan[k].second;
+    for (double& v : cells[k].values) v /= plan[k];
   return cells;
 }
 
@@ -214,7 +198,7 @@ Slope slope_through(const Runs& runs, SweepMemory& memory, const FitRequest& req
                     const std::vector<const Cell*>& cells) {
   Slope s;
   s.request = request;
-  std::vector<std::pair<double, double>> plan;  // solved α of the cells that count
+  std::vector<double> plan;  // solved α of the cells that count
   for (const Cell* cell : cells) {
     CellMetric m = measure(runs, *cell, request.metric);
     const std::string where =
@@ -256,7 +240,7 @@ Slope slope_through(const Runs& runs, SweepMemory& memory, const FitRequest& req
     }
     add_labels(runs, *cell, s.privacy);
     if (!promise.values.empty() && median(promise.values) > 0)
-      plan.emplace_back(abscissa(*cell, request), median(promise.values));
+      plan.push_back(median(promise.values));
     s.cells.push_back(
         {.x = abscissa(*cell, request), .seeds = m.seeds, .values = m.values, .failed = m.failed});
   }
@@ -268,11 +252,13 @@ Slope slope_through(const Runs& runs, SweepMemory& memory, const FitRequest& req
     return s;
   }
   if (plan.size() == s.cells.size()) {
-    s.of_plan = plain_slope(plan);
+    std::vector<double> x;
+    for (const FitCell& cell : s.cells) x.push_back(cell.x);
+    s.of_plan = log_slope(x, plan);
     if (is_promised(cells.front()->first_run(), request.metric)) {
       s.over_promise = 0;
       for (std::size_t k = 0; k < plan.size(); ++k)
-        s.over_promise = std::max(*s.over_promise, median(s.cells[k].values) / plan[k].second);
+        s.over_promise = std::max(*s.over_promise, median(s.cells[k].values) / plan[k]);
     }
   }
   try {

@@ -64,11 +64,10 @@ std::vector<std::string> metrics_of(const Part& part) {
 }
 
 std::string axis_label(std::string_view coordinate) {
-  if (coordinate == "records") return "records n";
-  if (coordinate == "dimension") return "dimension d";
-  if (coordinate == "epsilon") return "ε";
-  if (coordinate == "delta") return "δ";
-  return std::string(coordinate.substr(coordinate.find('.') + 1));
+  const std::string symbol = axis_symbol(coordinate);
+  return coordinate == "records" || coordinate == "dimension"
+             ? fmt::format("{} {}", coordinate, symbol)
+             : symbol;
 }
 
 /// The place of an arm among those that slopes are fitted to.
@@ -268,7 +267,6 @@ plots::Table slopes_table(const std::vector<Slope>& slopes, std::string id, std:
   t.column_groups.push_back({"",
                              {"privacy", "axis", "metric", "claimed", "reference", "measured",
                               "95 % interval", "drift", "cells", "verdict"}});
-  plots::RowGroup group;
   for (const Slope& s : slopes) {
     plots::Row row;
     row.label = s.arm + (s.slice.empty() ? "" : " (" + to_text(s.slice) + ")");
@@ -300,9 +298,8 @@ plots::Table slopes_table(const std::vector<Slope>& slopes, std::string id, std:
       t.footnotes.push_back("Cells that do not count. " + note);
     }
     row.cells.push_back(std::move(verdict));
-    group.rows.push_back(std::move(row));
+    t.add(std::move(row));
   }
-  t.row_groups.push_back(std::move(group));
   return t;
 }
 

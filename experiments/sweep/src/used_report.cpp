@@ -183,7 +183,6 @@ plots::Table used_table(const Runs& runs, const Sweep& sweep, const Part& part, 
   std::vector<std::size_t> of_terms = warn(warning_where_they_differ("privacy labels", labels));
   for (const std::string& warning : warnings_of_terms(sweep, part))
     std::ranges::copy(warn(warning), std::back_inserter(of_terms));
-  plots::RowGroup group;
   for (std::size_t k = 0; k < arms.size(); ++k) {
     const auto& [name, used] = arms[k];
     const RunSpec& spec = sweep.arms[part.arms[k]].spec;
@@ -205,9 +204,8 @@ plots::Table used_table(const Runs& runs, const Sweep& sweep, const Part& part, 
     row.cells[3].footnotes = warn(warning_of_budget(used, name, most_spent));
     row.cells[4].footnotes = of_outputs;
     row.cells[5].footnotes = warn(warning_of_clip(used, name));
-    group.rows.push_back(std::move(row));
+    t.add(std::move(row));
   }
-  t.row_groups.push_back(std::move(group));
   return t;
 }
 

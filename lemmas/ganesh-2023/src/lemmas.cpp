@@ -104,7 +104,7 @@ std::vector<JobCell> population_selection_cells(const Study& study) {
 }
 
 Finding population_selection_error(const Evidence& e) {
-  if (!all_finished(e)) return nothing_ran();
+  if (!e.all_finished()) return nothing_ran();
   double largest = 0, least_accepted = 1;
   const auto slope = [&](std::size_t first, std::string_view axis, double epsilon) {
     std::vector<double> m, excess;

@@ -92,11 +92,8 @@ std::vector<std::pair<std::int64_t, std::int64_t>> printed_nodes(std::int64_t t,
 
 Problem make_problem(const std::string& name, const std::map<std::string, std::string>& settings,
                      Index records, Index dimension, std::uint64_t seed) {
-  const auto family = find_problem(name);
-  Fields fields = family->fields();
-  for (const auto& [key, text] : settings) set_field(fields, name, key, text);
-  return family->make(
-      {.records = records, .dimension = dimension, .seed = seed, .data_seed = seed});
+  return find_problem(name, settings)
+      ->make({.records = records, .dimension = dimension, .seed = seed, .data_seed = seed});
 }
 
 /// A standard normal direction, made a unit vector.

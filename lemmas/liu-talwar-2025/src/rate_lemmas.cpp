@@ -101,7 +101,7 @@ std::vector<JobCell> solved_cells(const Study& study, double epsilon) {
 }
 
 Finding solved_finding(const Evidence& e, double epsilon) {
-  if (!all_finished(e)) return nothing_ran();
+  if (!e.all_finished()) return nothing_ran();
   std::vector<std::string> slopes, misses, unclear;
   // Half the distance between the predictions, −1/2, −3/7, −2/5 and −1/3, −3/10, −2/7, at least.
   const double apart = epsilon < 1 ? 0.5 / 35 : 0.5 / 70;
@@ -135,7 +135,7 @@ std::vector<JobCell> fixed_batch_cells(const Study& study) {
 }
 
 Finding fixed_batch_finding(const Evidence& e) {
-  if (!all_finished(e)) return nothing_ran();
+  if (!e.all_finished()) return nothing_ran();
   std::vector<double> slopes;
   for (const JudgedCell& cell : e.cells) slopes.push_back(solved_curve(cell).slope());
   return finding(std::min(slopes[0], slopes[1]) >= slopes[2] + 0.05,

@@ -25,7 +25,7 @@ std::vector<JobCell> oracle_cells(const Study& study) {
 }
 
 Finding oracle_finding(const Evidence& e) {
-  if (!all_finished(e)) return nothing_ran();
+  if (!e.all_finished()) return nothing_ran();
   std::vector<double> batch, distance;
   for (std::size_t oracle = 0; oracle < 4; ++oracle) {
     batch.push_back(curve_of(e.cells, "batch", quantile_of(oracle)).slope());

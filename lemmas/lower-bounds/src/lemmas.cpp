@@ -73,7 +73,7 @@ ExactLaw exact_law(const Evidence& e) {
 }
 
 Finding empirical(const Evidence& e) {
-  if (!all_finished(e)) return nothing_ran();
+  if (!e.all_finished()) return nothing_ran();
   const ExactLaw law = exact_law(e);
   const double constant = least(empirical_constant);
   return finding(

@@ -173,7 +173,7 @@ std::vector<JobCell> c12_cells(const Study& study) {
 }
 
 Finding c12(const Evidence& e) {
-  if (!all_finished(e)) return nothing_ran();
+  if (!e.all_finished()) return nothing_ran();
   std::vector<double> records, levels;
   std::vector<std::string> cells;
   bool leads = true, below = true;
@@ -217,7 +217,7 @@ std::vector<JobCell> c14_cells(const Study& study) {
 }
 
 Finding c14(const Evidence& e) {
-  if (!all_finished(e)) return nothing_ran();
+  if (!e.all_finished()) return nothing_ran();
   std::vector<double> medians, all;
   for (const JudgedCell& cell : e.cells) {
     const std::vector<double> scaled = cell.results<ProjectionDeviation::Result>().front().scaled;
@@ -246,7 +246,7 @@ std::vector<JobCell> script_privacy_cells(const Study& study, double difference)
 
 /// A stated ε is exceeded where the lower bound is above it, and kept where the upper one is not.
 Finding c17_privacy(const Evidence& e) {
-  if (!all_finished(e)) return nothing_ran();
+  if (!e.all_finished()) return nothing_ran();
   std::vector<std::string> cells, exceeded;
   bool kept = true;
   double largest = 0;

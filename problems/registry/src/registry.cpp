@@ -110,4 +110,12 @@ std::unique_ptr<ProblemFamily> find_problem(std::string_view name) {
   reject_unknown("problem", name, names);
 }
 
+std::unique_ptr<ProblemFamily> find_problem(std::string_view name,
+                                            const std::map<std::string, std::string>& settings) {
+  auto family = find_problem(name);
+  Fields fields = family->fields();
+  for (const auto& [setting, text] : settings) set_field(fields, name, setting, text);
+  return family;
+}
+
 }  // namespace dpsosp

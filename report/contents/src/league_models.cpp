@@ -71,12 +71,10 @@ plots::Table standings_of(const League::Dimension& d) {
                  .title = fmt::format("d = {}, {} instances", d.dimension, d.instances),
                  .row_header = "algorithm"};
   t.column_groups = {{"", {"score", "frequency of the first group", "word"}}};
-  plots::RowGroup rows;
   for (const League::Standing& s : d.standings)
-    rows.rows.push_back({.label = s.algorithm,
-                         .cells = {plots::number_cell(s.score), plots::number_cell(s.frequency, 2),
-                                   plots::text_cell(s.word)}});
-  t.row_groups.push_back(std::move(rows));
+    t.add({.label = s.algorithm,
+           .cells = {plots::number_cell(s.score), plots::number_cell(s.frequency, 2),
+                     plots::text_cell(s.word)}});
   return t;
 }
 

@@ -35,7 +35,6 @@ plots::Table stores_table(const Columns& all) {
   plots::Table t = table_of("stores", "Stores", "store");
   t.caption = "Runs are compared with those of the last store.";
   t.column_groups = {{"", {"runs", "equal", "of another result", "only here", "computed by"}}};
-  plots::RowGroup rows;
   const StoredResults& last = all.back()->results;
   for (const Compared* c : all) {
     std::size_t equal = 0, other = 0;
@@ -44,13 +43,12 @@ plots::Table stores_table(const Columns& all) {
         ++(found->second == result ? equal : other);
     std::string builds;
     for (const std::string& b : c->results.builds) builds += (builds.empty() ? "" : "; ") + b;
-    rows.rows.push_back({.label = fmt::format("{}: {}", letter_of(c->name, all), c->name),
-                         .cells = {plots::count_cell(c->results.by_run.size()),
-                                   plots::count_cell(equal), plots::count_cell(other),
-                                   plots::count_cell(c->results.by_run.size() - equal - other),
-                                   plots::text_cell(builds)}});
+    t.add({.label = fmt::format("{}: {}", letter_of(c->name, all), c->name),
+           .cells = {plots::count_cell(c->results.by_run.size()), plots::count_cell(equal),
+                     plots::count_cell(other),
+                     plots::count_cell(c->results.by_run.size() - equal - other),
+                     plots::text_cell(builds)}});
   }
-  t.row_groups = {std::move(rows)};
   return t;
 }
 
@@ -133,7 +131,6 @@ plots::Table rates_table_of(const std::vector<MovedRate>& moved, const Columns& 
       "Measured slope with its 95 % interval; the largest difference over the widths of its "
       "intervals first.";
   t.column_groups = {{"", names_of(all)}};
-  plots::RowGroup rows;
   for (const MovedRate& m : moved) {
     plots::Row row{.label = m.key};
     for (const Compared* c : all) {
@@ -148,9 +145,8 @@ plots::Table rates_table_of(const std::vector<MovedRate>& moved, const Columns& 
                          : std::string("no slope");
       row.cells.push_back(std::move(cell));
     }
-    rows.rows.push_back(std::move(row));
+    t.add(std::move(row));
   }
-  t.row_groups = {std::move(rows)};
   return t;
 }
 

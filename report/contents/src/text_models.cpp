@@ -31,14 +31,11 @@ TextPage privacy_page(const Stored& stored) {
     by_label[std::string(to_string(e.create()->card().privacy))].push_back(e.key);
   plots::Table t{.id = "by-label", .title = "Algorithms by label", .row_header = "label"};
   t.column_groups.push_back({"", {"algorithms", "which"}});
-  plots::RowGroup rows;
   for (const auto& [label, keys] : by_label) {
     std::string names;
     for (const std::string& k : keys) names += (names.empty() ? "" : ", ") + k;
-    rows.rows.push_back(
-        {.label = label, .cells = {plots::count_cell(keys.size()), plots::text_cell(names)}});
+    t.add({.label = label, .cells = {plots::count_cell(keys.size()), plots::text_cell(names)}});
   }
-  t.row_groups.push_back(std::move(rows));
   page.sections.push_back({.id = "labels",
                            .heading = "Labels",
                            .paragraphs = {"`enforced`: clipping, noise and filter hold whatever "
@@ -96,7 +93,6 @@ TextPage speed_page(const Stored& stored) {
   plots::Table t{.id = "costs", .title = "What each exhibit costs", .row_header = "exhibit"};
   t.caption = "A run that several exhibits need counts in each of them, and once in all.";
   t.column_groups.push_back({"", {"runs", "CPU seconds"}});
-  plots::RowGroup rows;
   const Reproduced& all = stored.reproduced();
   std::unordered_map<std::string, double> known;
   for (const StoredCost& c : all.store.costs()) known.emplace(c.hash, c.cpu_seconds);
@@ -106,11 +102,9 @@ TextPage speed_page(const Stored& stored) {
     for (const Job& job : e->jobs(all.study))
       if (all.runs.contains(job) && seen.insert(job.hash()).second) seconds += known[job.hash()];
     if (!seen.empty())
-      rows.rows.push_back(
-          {.label = e->id,
-           .cells = {plots::count_cell(seen.size()), plots::number_cell(seconds, 3)}});
+      t.add({.label = e->id,
+             .cells = {plots::count_cell(seen.size()), plots::number_cell(seconds, 3)}});
   }
-  t.row_groups.push_back(std::move(rows));
   page.sections.push_back({.id = "exhibits",
                            .heading = "Exhibits",
                            .tables = {t},

@@ -92,22 +92,7 @@ class Formula {
     return rest_.empty() ? mrow({}) : mrow(atom());
   }
 
-  std::string_view group() {
-    int depth = 0;
-    for (std::size_t k = 0; k < rest_.size(); ++k) {
-      if (rest_[k] == '\\') {
-        ++k;
-        continue;
-      }
-      depth += rest_[k] == '{' ? 1 : rest_[k] == '}' ? -1 : 0;
-      if (depth > 0) continue;
-      const std::string_view inside = rest_.substr(1, k - 1);
-      rest_.remove_prefix(k + 1);
-      return inside;
-    }
-    rest_.remove_prefix(1);
-    return {};
-  }
+  std::string_view group() { return plots::take_group(rest_); }
 
   std::string atom() {
     const char c = rest_.front();
@@ -123,23 +108,15 @@ class Formula {
       rest_.remove_prefix(end);
       return number;
     }
-    std::size_t length = 1;
-    while (length < rest_.size() && (static_cast<unsigned char>(rest_[length]) & 0xC0U) == 0x80U)
-      ++length;
-    const std::string_view character = rest_.substr(0, length);
-    rest_.remove_prefix(length);
+    const std::string_view character = plots::take_character(rest_);
     if (c == '~' || c == '&') return {};
     if (c == '-') return element("mo", text("−"));
-    if (is_letter(c) || length > 1) return element("mi", text(character));
+    if (is_letter(c) || character.size() > 1) return element("mi", text(character));
     return element("mo stretchy=\"false\"", text(character));
   }
 
   std::string command() {
-    std::size_t end = 1;
-    while (end < rest_.size() && is_letter(rest_[end])) ++end;
-    if (end == 1 && rest_.size() > 1) end = 2;
-    const std::string_view name = rest_.substr(1, end - 1);
-    rest_.remove_prefix(end);
+    const std::string_view name = plots::take_command(rest_);
     if (name == "frac" || name == "tfrac" || name == "dfrac" || name == "nicefrac") {
       const std::string over = argument();
       return element("mfrac", over + argument());
@@ -187,14 +164,9 @@ class Formula {
 }  // namespace
 
 void add_formulas(std::map<std::string, std::string>& formulas, std::string_view quotation) {
-  for (bool formula = false; !quotation.empty(); formula = !formula) {
-    const std::size_t end = std::min(quotation.find('$'), quotation.size());
-    const std::string_view piece = quotation.substr(0, end);
+  plots::for_each_piece(quotation, [&](std::string_view piece, bool formula) {
     if (formula) formulas.emplace(piece, element("math", mrow(Formula(piece).mathml())));
-    quotation.remove_prefix(std::min(end + 1, quotation.size()));
-    // $$...$$ opens and closes like $...$
-    if (quotation.starts_with("$")) quotation.remove_prefix(1);
-  }
+  });
 }
 
 void add_formulas_of_quotations(std::map<std::string, std::string>& formulas,

@@ -40,13 +40,6 @@ std::vector<std::pair<const Part*, Cell>> cells_in(const Sweep& sweep,
   return list;
 }
 
-/// Rows of a table, grouped by part.
-void add_row(plots::Table& t, const Part& part, plots::Row row) {
-  if (t.row_groups.empty() || t.row_groups.back().label != part.name)
-    t.row_groups.push_back({.label = part.name});
-  t.row_groups.back().rows.push_back(std::move(row));
-}
-
 std::string row_label(const Sweep& sweep, const Cell& cell) {
   return fmt::format("{}, {}", sweep.arms[cell.arm].name, to_text(cell.at));
 }
@@ -76,7 +69,7 @@ plots::Table share_table(const Runs& runs, const Sweep& sweep) {
                                           ? plots::Label{"at least half", plots::Tone::good}
                                           : plots::Label{"less than half", plots::Tone::bad});
     }
-    add_row(t, *part, std::move(row));
+    t.add(std::move(row), part->name);
   }
   return t;
 }
@@ -174,7 +167,7 @@ plots::Table bound_table(const Runs& runs, const Sweep& sweep) {
                  clips ? plots::text_cell(fmt::format("{:.0f} clipped", violations))
                        : plots::text_cell(fmt::format("{:.0f}", violations)),
                  plots::text_cell(label)};
-    add_row(t, *part, std::move(row));
+    t.add(std::move(row), part->name);
   }
   return t;
 }
@@ -185,7 +178,6 @@ plots::Table delta_table() {
   t.row_header = "ε, δ";
   t.column_groups.push_back(
       {"", {"the paper's 2δ", "reached", "proved", "over the paper's", "δ_{E} for δ in all"}});
-  plots::RowGroup group;
   for (const double delta : {0.01, 1e-5})
     for (const double epsilon : {0.125, 1.0, 4.0, 8.0}) {
       const double reached = extremal_delta(epsilon, delta, delta);
@@ -196,9 +188,8 @@ plots::Table delta_table() {
           number_cell(2 * delta), number_cell(reached, 4), number_cell(std::min(1.0, proved), 4),
           number_cell(reached / (2 * delta)),
           number_cell(avdiukhin_2024::bound_failure({.epsilon = epsilon, .delta = delta}))};
-      group.rows.push_back(std::move(row));
+      t.add(std::move(row));
     }
-  t.row_groups.push_back(std::move(group));
   return t;
 }
 

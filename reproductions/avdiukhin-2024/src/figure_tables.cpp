@@ -133,7 +133,6 @@ plots::Table accuracy_table(const FigureData& data, const std::vector<Shown>& va
   }
   if (of_two_classes)
     for (plots::ColumnGroup& g : t.column_groups) g.columns.emplace_back("Matthews correlation");
-  plots::RowGroup group;
   for (const auto& epsilon : epsilons_of(all)) {
     plots::Row row{.label = epsilon_text(epsilon)};
     for (const std::vector<Curve>& curves : all) {
@@ -149,9 +148,8 @@ plots::Table accuracy_table(const FigureData& data, const std::vector<Shown>& va
             correlations.push_back(*matthews);
       row.cells.push_back(text_cell(mean_and_range(correlations)));
     }
-    group.rows.push_back(std::move(row));
+    t.add(std::move(row));
   }
-  t.row_groups.push_back(std::move(group));
   return t;
 }
 
@@ -185,7 +183,6 @@ plots::Table clipping_table(const FigureData& data, std::string_view figure, Epo
                                             curves_of(data.runs, figure, sound)};
   for (const char* words : {"not clipped, as published", "clipped"})
     t.column_groups.push_back({words, {"accuracy", "ε, add/remove", "ε, replace-one", "label"}});
-  plots::RowGroup group;
   for (const auto& epsilon : epsilons_of({all[1]})) {
     plots::Row row{.label = epsilon_text(epsilon)};
     for (const std::vector<Curve>& curves : all) {
@@ -200,9 +197,8 @@ plots::Table clipping_table(const FigureData& data, std::string_view figure, Epo
       row.cells.push_back(epsilon_cell(summary.epsilon_replace_one));
       row.cells.push_back(labels_cell(*curve));
     }
-    group.rows.push_back(std::move(row));
+    t.add(std::move(row));
   }
-  t.row_groups.push_back(std::move(group));
   return t;
 }
 
@@ -212,15 +208,13 @@ plots::Table dependence_table(const FigureData& data, const std::vector<Shown>& 
                  .row_header = "runs"};
   t.column_groups.push_back(
       {"", {"rank correlation with ε", "no noise − ε = 4", "no noise − ε = 8"}});
-  plots::RowGroup group;
   for (const Shown& s : variants) {
     const std::vector<Curve> curves = curves_of(data, s);
-    group.rows.push_back({.label = s.words,
-                          .cells = {text_cell(to_text(rank_correlation(curves, metric))),
-                                    text_cell(gap_text(curves, 4, metric)),
-                                    text_cell(gap_text(curves, 8, metric))}});
+    t.add({.label = s.words,
+           .cells = {text_cell(to_text(rank_correlation(curves, metric))),
+                     text_cell(gap_text(curves, 4, metric)),
+                     text_cell(gap_text(curves, 8, metric))}});
   }
-  t.row_groups.push_back(std::move(group));
   return t;
 }
 
@@ -257,21 +251,18 @@ plots::Table second_order_table(const std::vector<Curve>& curves) {
   plots::Table t{.id = "second-order", .row_header = "nominal ε"};
   t.column_groups = {{"gradient norm", {"at the start", "at the end"}},
                      {"λ_{min}", {"at the start", "least over the run", "at the end"}}};
-  plots::RowGroup group;
   for (const Curve& c : curves) {
     const auto cell = [&](bool first, std::optional<double> TrainedEpoch::*member) {
       return text_cell(mean_and_range(at_end_of_run(c, first, member)));
     };
     const auto least = over_epochs(c, [](const TrainedEpoch& e) { return e.lambda_min; });
-    group.rows.push_back(
-        {.label = epsilon_text(c.epsilon),
-         .cells = {cell(true, &TrainedEpoch::smooth_gradient_norm),
-                   cell(false, &TrainedEpoch::smooth_gradient_norm),
-                   cell(true, &TrainedEpoch::lambda_min),
-                   least.empty() ? text_cell("–") : number_cell(std::ranges::min(least)),
-                   cell(false, &TrainedEpoch::lambda_min)}});
+    t.add({.label = epsilon_text(c.epsilon),
+           .cells = {cell(true, &TrainedEpoch::smooth_gradient_norm),
+                     cell(false, &TrainedEpoch::smooth_gradient_norm),
+                     cell(true, &TrainedEpoch::lambda_min),
+                     least.empty() ? text_cell("–") : number_cell(std::ranges::min(least)),
+                     cell(false, &TrainedEpoch::lambda_min)}});
   }
-  t.row_groups.push_back(std::move(group));
   return t;
 }
 
@@ -283,15 +274,12 @@ plots::Table bounds_table(const FigureData& data, EpochMetric metric) {
         "Figure 1a − Figure 3b"}});
   const std::vector<Curve> high = curves_of(data.runs, "3b", published),
                            low = curves_of(data.runs, "1a", published);
-  plots::RowGroup group;
   for (const Curve& c : high) {
     const Curve* other = curve_at(low, c.epsilon);
-    group.rows.push_back(
-        {.label = epsilon_text(c.epsilon),
-         .cells = {text_cell(mean_text(&c, metric)), text_cell(mean_text(other, metric)),
-                   text_cell(other == nullptr ? "–" : to_text(gap(*other, c, metric)))}});
+    t.add({.label = epsilon_text(c.epsilon),
+           .cells = {text_cell(mean_text(&c, metric)), text_cell(mean_text(other, metric)),
+                     text_cell(other == nullptr ? "–" : to_text(gap(*other, c, metric)))}});
   }
-  t.row_groups.push_back(std::move(group));
   return t;
 }
 

@@ -476,8 +476,6 @@ plots::Table claims_table(const ClaimSet& set, const std::vector<Finding>& findi
     const Claim& c = set.claims[k];
     const Finding& f = findings[k];
     const std::string paper = paper_of(c.id);
-    if (t.row_groups.empty() || t.row_groups.back().label != paper)
-      t.row_groups.push_back({.label = paper});
     plots::Row row{.label = c.id.substr(paper.size() + 1)};
     row.cells = {plots::text_cell(c.place),
                  plots::text_cell(c.of == ClaimOf::paper ? plots::readable(c.printed)
@@ -487,7 +485,7 @@ plots::Table claims_table(const ClaimSet& set, const std::vector<Finding>& findi
                  plots::text_cell(evidence_line(c, f)),
                  plots::text_cell(f.reason)};
     row.cells.back().labels.push_back(headline_label(f.headline));
-    t.row_groups.back().rows.push_back(std::move(row));
+    t.add(std::move(row), paper);
   }
   return t;
 }

@@ -103,29 +103,4 @@ std::vector<double> log_grid(double from, double to, int points) {
   return grid;
 }
 
-double plain_slope(const std::vector<double>& x, const std::vector<double>& y) {
-  double mx = 0, my = 0, xx = 0, xy = 0;
-  const auto n = static_cast<double>(x.size());
-  for (std::size_t k = 0; k < x.size(); ++k) {
-    mx += x[k] / n;
-    my += y[k] / n;
-  }
-  for (std::size_t k = 0; k < x.size(); ++k) {
-    xx += (x[k] - mx) * (x[k] - mx);
-    xy += (x[k] - mx) * (y[k] - my);
-  }
-  return xy / xx;
-}
-
-double log_slope(const std::vector<double>& x, const std::vector<double>& y) {
-  std::vector<double> log_x, log_y;
-  for (const double v : x) log_x.push_back(std::log(v));
-  for (const double v : y) log_y.push_back(std::log(v));
-  return plain_slope(log_x, log_y);
-}
-
-bool all_finished(const Evidence& e) {
-  return std::ranges::all_of(e.cells, &JudgedCell::all_finished);
-}
-
 }  // namespace dpsosp

@@ -73,6 +73,10 @@ std::vector<double> JudgedCell::metric(std::string_view name) const {
   return values;
 }
 
+bool Evidence::all_finished() const {
+  return std::ranges::all_of(cells, &JudgedCell::all_finished);
+}
+
 std::vector<const JudgedCell*> Evidence::of(std::string_view sweep, std::string_view part,
                                             std::string_view arm) const {
   std::vector<const JudgedCell*> found;

@@ -169,7 +169,6 @@ plots::Table printed_table(const Runs& runs, const Study& study, const PrintedTa
   t.column_groups.push_back({"printed", {"column", "rate"}});
   t.column_groups.push_back({"measured", {"algorithm", "metric", "n", "d", epsilon_label(sweeps)}});
   t.column_groups.push_back({"reference point", {"sosp_level", "records", "evaluations"}});
-  plots::RowGroup group;
   for (const TableEntry& e : table.entries) {
     plots::Row row{.label = e.row};
     row.cells = {plots::text_cell(e.column), plots::text_cell(e.printed)};
@@ -179,7 +178,7 @@ plots::Table printed_table(const Runs& runs, const Study& study, const PrintedTa
                                : fmt::format("{}: {}", e.algorithms.front(),
                                              e.remark.empty() ? "not measured" : e.remark)));
       while (row.cells.size() < 10) row.cells.push_back(plots::text_cell(""));
-      group.rows.push_back(std::move(row));
+      t.add(std::move(row));
       continue;
     }
     for (const auto& m : e.measured) {
@@ -200,10 +199,9 @@ plots::Table printed_table(const Runs& runs, const Study& study, const PrintedTa
         if (place == t.footnotes.end()) place = t.footnotes.insert(place, e.remark);
         measured.footnotes.push_back(static_cast<std::size_t>(place - t.footnotes.begin()));
       }
-      group.rows.push_back(std::move(measured));
+      t.add(std::move(measured));
     }
   }
-  t.row_groups.push_back(std::move(group));
   return t;
 }
 
@@ -276,15 +274,13 @@ plots::Table controls_table(const Runs& runs, const Sweep& sweep, std::string id
     t.column_groups.push_back({name, {}});
     for (const Column& column : columns) t.column_groups.back().columns.push_back(column.name);
   }
-  plots::RowGroup rows;
   for (const Cell& cell : cells) {
     plots::Row row{.label = sweep.arms[cell.arm].name};
     if (!cell.at.empty()) row.label += fmt::format(", {}", to_text(cell.at));
     for (const auto& [unused, columns] : groups)
       for (const Column& column : columns) row.cells.push_back(spread_cell(values(cell, column)));
-    rows.rows.push_back(std::move(row));
+    t.add(std::move(row));
   }
-  t.row_groups.push_back(std::move(rows));
   return t;
 }
 
@@ -311,7 +307,7 @@ plots::Exhibit printed_table_exhibit(const Runs& runs, const Study& study,
       if (part.name != "controls")
         e.tables.push_back(cells_table(runs, sweep, part, fmt::format("{}-{}", name, part.name)));
     plots::Table controls = controls_table(runs, sweep, "controls-" + name);
-    if (!controls.row_groups.front().rows.empty()) e.tables.push_back(std::move(controls));
+    if (!controls.row_groups.empty()) e.tables.push_back(std::move(controls));
     for (plots::Figure& figure : slopes_figures(runs, sweep, "figure-" + name))
       e.figures.push_back(std::move(figure));
   }

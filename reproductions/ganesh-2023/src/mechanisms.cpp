@@ -149,10 +149,8 @@ struct DiscreteMean {
   double excess, promise;
 };
 DiscreteMean discrete_mean(Index records, Index dimension, double epsilon) {
-  const auto family = find_problem("ripple-location");
-  Fields fields = family->fields();
-  set_field(fields, family->name(), "sampling", "whole");
-  const Problem problem = family->make({.records = records, .dimension = dimension});
+  const Problem problem = find_problem("ripple-location", {{"sampling", "whole"}})
+                              ->make({.records = records, .dimension = dimension});
   ganesh_2023::DiscreteExponential algorithm;
   const Scheduled s = algorithm.schedule(Schedule::practical, problem.facts,
                                          {.epsilon = epsilon, .delta = run_delta}, Calibrator{});

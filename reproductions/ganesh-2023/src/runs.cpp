@@ -27,11 +27,8 @@ constexpr const char* spider_sweep = "ganesh-2023-stochastic-spider";
 
 /// Public facts of the problem that a description of a run names.
 PublicFacts facts_of(const RunDescription& run) {
-  const auto family = find_problem(run.problem);
-  Fields fields = family->fields();
-  for (const auto& [name, text] : run.problem_settings)
-    set_field(fields, family->name(), name, text);
-  return family->facts({.records = run.records, .dimension = run.dimension});
+  return find_problem(run.problem, run.problem_settings)
+      ->facts({.records = run.records, .dimension = run.dimension});
 }
 
 std::vector<JobCell> cells_of_parts(const Study& study, std::string_view sweep,

@@ -227,7 +227,6 @@ plots::Table regret_table(const AdviceData& fitted, const AdviceData& scored) {
   for (const Index d : dimensions())
     t.column_groups.front().columns.push_back(fmt::format("d = {}", d));
   t.column_groups.front().columns.insert(t.column_groups.front().columns.end(), {"all", "worst"});
-  plots::RowGroup rows;
   for (const auto& [choice, by_dimension] : ratios) {
     plots::Row row{.label = choice};
     std::vector<double> all;
@@ -242,9 +241,8 @@ plots::Table regret_table(const AdviceData& fitted, const AdviceData& scored) {
     row.cells.push_back(plots::number_cell(geometric_mean(all)));
     row.cells.push_back(plots::number_cell(std::ranges::max(all)));
     row.cells[dimensions().size()].strong = choice == "the advice";
-    rows.rows.push_back(std::move(row));
+    t.add(std::move(row));
   }
-  t.row_groups.push_back(std::move(rows));
   return t;
 }
 

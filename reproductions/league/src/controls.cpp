@@ -93,11 +93,8 @@ plots::Table controls_table(const Runs& runs, Scale scale) {
   for (const League::Control& c : controls(runs, scale)) {
     const std::string label =
         fmt::format("{}, d = {}, n = {}", find_group(c.group).title, dimensions()[1], c.records);
-    if (t.row_groups.empty() || t.row_groups.back().label != label)
-      t.row_groups.push_back({.label = label, .rows = {}});
-    t.row_groups.back().rows.push_back(
-        {.label = c.algorithm,
-         .cells = {spread(c.as_run), spread(c.no_noise), spread(c.no_data), spread(c.start)}});
+    t.add({.label = c.algorithm,
+           .cells = {spread(c.as_run), spread(c.no_noise), spread(c.no_data), spread(c.start)}});
   }
   return t;
 }

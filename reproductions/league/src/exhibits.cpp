@@ -125,13 +125,14 @@ plots::Exhibit render_advice(const Runs& runs, const Study& study) {
   const AdviceData scored(runs, study.scale, Use::final);
   plots::Exhibit e;
   e.tables = {regret_table(fitted, scored)};
-  for (const plots::Row& row : e.tables.front().row_groups.front().rows)
-    if (row.label == "the advice")
-      e.verdict = {
-          fmt::format("on final instances the advice is {:.3g} times the best of all tuned "
-                      "methods, geometric mean",
-                      std::get<plots::Number>(row.cells[dimensions().size()].content).value),
-          plots::Tone::neutral};
+  for (const plots::RowGroup& group : e.tables.front().row_groups)
+    for (const plots::Row& row : group.rows)
+      if (row.label == "the advice")
+        e.verdict = {
+            fmt::format("on final instances the advice is {:.3g} times the best of all tuned "
+                        "methods, geometric mean",
+                        std::get<plots::Number>(row.cells[dimensions().size()].content).value),
+            plots::Tone::neutral};
   e.attachments = {{.label = "advice.csv", .file = "advice.csv", .content = fitted.csv()}};
   return e;
 }

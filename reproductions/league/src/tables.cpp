@@ -259,7 +259,6 @@ plots::Table groups_table(const Ranked& r) {
     of.push_back(members(r.board, *group));
   }
   t.column_groups.push_back(std::move(columns));
-  plots::RowGroup rows;
   for (const std::size_t k : r.order) {
     plots::Row row{.label = r.board.entrants[k].algorithm};
     for (const auto& list : of) {
@@ -267,9 +266,8 @@ plots::Table groups_table(const Ranked& r) {
       for (const std::size_t i : list) sum += r.scores.values[k][i];
       row.cells.push_back(number_cell(sum / static_cast<double>(list.size())));
     }
-    rows.rows.push_back(std::move(row));
+    t.add(std::move(row));
   }
-  t.row_groups.push_back(std::move(rows));
   return t;
 }
 
@@ -283,15 +281,13 @@ plots::Table budgets_table(const std::vector<std::vector<Ranked>>& by_budget) {
     for (const std::size_t budget : budgets) columns.columns.push_back(fmt::format("{}", budget));
     t.column_groups.push_back(std::move(columns));
   }
-  plots::RowGroup rows;
   for (const std::size_t k : last.front().order) {
     plots::Row row{.label = last.front().board.entrants[k].algorithm};
     for (std::size_t d = 0; d < last.size(); ++d)
       for (const auto& boards : by_budget)
         row.cells.push_back(number_cell(mean_score(boards[d].scores.values[k])));
-    rows.rows.push_back(std::move(row));
+    t.add(std::move(row));
   }
-  t.row_groups.push_back(std::move(rows));
   return t;
 }
 
@@ -305,15 +301,13 @@ plots::Table costs_table(const std::vector<Ranked>& boards) {
     for (const int k : shown) columns.columns.push_back(fmt::format("G 10^{{−{:g}}}", k / 4.0));
     t.column_groups.push_back(std::move(columns));
   }
-  plots::RowGroup rows;
   for (const std::size_t m : boards.front().order) {
     plots::Row row{.label = boards.front().board.entrants[m].algorithm};
     for (const Ranked& r : boards)
       for (const int k : shown)
         row.cells.push_back(text_cell(size_text(cost_of_half(r.board.entrants[m].curves, k))));
-    rows.rows.push_back(std::move(row));
+    t.add(std::move(row));
   }
-  t.row_groups.push_back(std::move(rows));
   return t;
 }
 
@@ -357,10 +351,7 @@ plots::Table absent_table() {
   t.id = "absent";
   t.row_header = "algorithm";
   t.column_groups.push_back({"", {"why"}});
-  plots::RowGroup rows;
-  for (const auto& [key, why] : left_out())
-    rows.rows.push_back({.label = key, .cells = {text_cell(why)}});
-  t.row_groups.push_back(std::move(rows));
+  for (const auto& [key, why] : left_out()) t.add({.label = key, .cells = {text_cell(why)}});
   return t;
 }
 

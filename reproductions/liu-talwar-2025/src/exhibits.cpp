@@ -233,7 +233,6 @@ plots::Exhibit ablation(const Runs& runs, const Study& study) {
                      .y = {.label = "solved α (F/X)", .scale = plots::Scale::log}};
   plots::Panel large = small;
   large.title = "solved α without privacy";
-  plots::RowGroup group;
   int near = 0, all = 0;
   for (std::size_t k = 0; k < ablations().size(); ++k) {
     const auto& v = ablations()[k];
@@ -261,9 +260,8 @@ plots::Exhibit ablation(const Runs& runs, const Study& study) {
     }
     row.cells.push_back(std::move(c));
     solved(no_privacy, v.statistical_exponent, large);
-    group.rows.push_back(std::move(row));
+    t.add(std::move(row));
   }
-  t.row_groups.push_back(std::move(group));
 
   plots::Panel left{.title = "escapes that leave",
                     .x = {.label = "curvature λ/√(ρα)", .scale = plots::Scale::log},
@@ -386,7 +384,6 @@ plots::Exhibit claims_exhibit(const Runs& runs, const Study& study) {
   t.id = "claims";
   t.row_header = "claim";
   t.column_groups.push_back({"", {"place", "our reading", "holds if", "measured", "verdict"}});
-  plots::RowGroup group;
   std::map<Headline, int> counts;
   int others = 0;
   for (const Predicate& p : own_predicates()) {
@@ -402,9 +399,8 @@ plots::Exhibit claims_exhibit(const Runs& runs, const Study& study) {
                  plots::text_cell(claim->holds_if), plots::text_cell(found.measured),
                  plots::text_cell(found.reason)};
     row.cells.back().labels.push_back(headline_label(headline));
-    group.rows.push_back(std::move(row));
+    t.add(std::move(row));
   }
-  t.row_groups.push_back(std::move(group));
   e.tables.push_back(std::move(t));
   e.figures.push_back(claims_figure(runs, study));
   std::vector<std::string> words;

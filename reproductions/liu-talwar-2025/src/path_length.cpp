@@ -42,12 +42,9 @@ class UntilSolved final : public Observer {
 PathLength::Result path_length(const PathLength& p, std::uint64_t seed) {
   const double epsilon = p.epsilon;
   const auto n = p.records;
-  const auto family = find_problem(p.problem);
-  Fields fields = family->fields();
-  set_field(fields, p.problem, "sampling", "stream");
-  set_field(fields, p.problem, "start", "near_saddle");
   const Problem problem =
-      family->make({.records = n, .dimension = p.dimension, .seed = seed, .data_seed = seed});
+      find_problem(p.problem, {{"sampling", "stream"}, {"start", "near_saddle"}})
+          ->make({.records = n, .dimension = p.dimension, .seed = seed, .data_seed = seed});
   liu_talwar_2025::AdaptiveSpider spider;
   spider.parameters.selection.share = 0;
   const Scheduled s =

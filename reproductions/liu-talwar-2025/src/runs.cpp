@@ -119,7 +119,7 @@ std::vector<JobCell> path_cells(const Study& study) {
 }
 
 Finding path_finding(const Evidence& e) {
-  if (!all_finished(e)) return nothing_ran();
+  if (!e.all_finished()) return nothing_ran();
   int paths = 0;
   double worst = 0, unsolved = 0, share_of_steps = 0;
   for (const JudgedCell& cell : e.cells)

@@ -48,7 +48,6 @@ plots::Table exact_table(const Runs& runs, const Study& study) {
     t.column_groups.push_back(
         {fmt::format("ε = {:g}", epsilon),
          {"least worst-case norm", "times n ε", "two points, times n ε", "tracing, times n ε"}});
-  plots::RowGroup group;
   for (const int n : record_counts) {
     plots::Row row{.label = std::to_string(n)};
     for (const double epsilon : epsilons) {
@@ -58,9 +57,8 @@ plots::Table exact_table(const Runs& runs, const Study& study) {
                                  tracing_bound(n, 1, epsilon, small_delta)})
         row.cells.push_back(plots::number_cell(bound / rate(n, 1, epsilon)));
     }
-    group.rows.push_back(std::move(row));
+    t.add(std::move(row));
   }
-  t.row_groups.push_back(std::move(group));
   return t;
 }
 
@@ -68,7 +66,6 @@ plots::Table dimension_table() {
   plots::Table t{.id = "dimensions", .row_header = "d"};
   for (const double n : many_records)
     t.column_groups.push_back({fmt::format("n = {:g}", n), {"lower bound", "noisy mean"}});
-  plots::RowGroup group;
   for (const double d : dimensions) {
     plots::Row row{.label = fmt::format("{:g}", d)};
     for (const double n : many_records) {
@@ -76,9 +73,8 @@ plots::Table dimension_table() {
           plots::number_cell(empirical_bound(n, d, 1, 1 / (n * n)) / rate(n, d, 1)));
       row.cells.push_back(plots::number_cell(noisy_mean(n, d, 1, 1 / (n * n)) / rate(n, d, 1)));
     }
-    group.rows.push_back(std::move(row));
+    t.add(std::move(row));
   }
-  t.row_groups.push_back(std::move(group));
   return t;
 }
 

@@ -149,24 +149,21 @@ plots::Exhibit contour_exhibit(const Runs& runs, const Study& study) {
   t.row_header = "d";
   t.column_groups.push_back(
       {"", {"n at ratio 1", "n at ratio 1, promised", "promised n/d", "ratio at the largest n"}});
-  plots::RowGroup group;
   int crossed = 0;
   for (const RatioCurve& c : curves) {
     const auto n = crossing(c.moved_records, c.moved_ratio);
     const auto near_start = crossing(c.records, c.ratio);
     const auto promised = crossing(c.records, c.promised);
     crossed += n.has_value();
-    group.rows.push_back(
-        {.label = fmt::format("{:g}", c.dimension),
-         .cells = {
-             plots::text_cell(n            ? fmt::format("{:.3g}", *n)
-                              : near_start ? fmt::format("{:.3g}, near the start", *near_start)
-                                           : "not in the range"),
-             plots::text_cell(promised ? fmt::format("{:.3g}", *promised) : "not in the range"),
-             plots::text_cell(promised ? fmt::format("{:.3g}", *promised / c.dimension) : "–"),
-             plots::text_cell(fmt::format("{:.3g}", c.ratio.back()))}});
+    t.add({.label = fmt::format("{:g}", c.dimension),
+           .cells = {
+               plots::text_cell(n            ? fmt::format("{:.3g}", *n)
+                                : near_start ? fmt::format("{:.3g}, near the start", *near_start)
+                                             : "not in the range"),
+               plots::text_cell(promised ? fmt::format("{:.3g}", *promised) : "not in the range"),
+               plots::text_cell(promised ? fmt::format("{:.3g}", *promised / c.dimension) : "–"),
+               plots::text_cell(fmt::format("{:.3g}", c.ratio.back()))}});
   }
-  t.row_groups.push_back(std::move(group));
   e.tables.push_back(std::move(t));
   const Sweep sweep = study.sweep(contour_sweep);
   e.tables.push_back(cells_table(runs, sweep, sweep.parts.front(), "cells"));

@@ -27,7 +27,6 @@ plots::Table evaluated_rates() {
   plots::Table t;
   t.id = "evaluated";
   t.row_header = "class";
-  plots::RowGroup group;
   struct Rates {
     const char* name;
     double (*prior)(double n);
@@ -65,9 +64,8 @@ plots::Table evaluated_rates() {
       for (const auto rate : {r.prior, r.here, r.lower})
         row.cells.push_back(plots::text_cell(
             rate == nullptr ? "–" : fmt::format("{:.3g}", std::min(1.0, rate(n)))));
-    group.rows.push_back(std::move(row));
+    t.add(std::move(row));
   }
-  t.row_groups.push_back(std::move(group));
   return t;
 }
 

@@ -26,7 +26,7 @@ std::vector<JobCell> c3_bound_cells(const Study& study) {
 }
 
 Finding c3_bound(const Evidence& e) {
-  if (!all_finished(e)) return nothing_ran();
+  if (!e.all_finished()) return nothing_ran();
   std::vector<std::string> cells;
   bool holds = true;
   for (const JudgedCell& cell : e.cells) {

@@ -146,12 +146,9 @@ class MeanGradient final : public Observer {
 /// is told, as Theorem 3.2 has it. Records as those of lowy-2024-warm-quasar.toml.
 StartAtExcess::Result start_at_excess(const StartAtExcess& parameters, std::uint64_t seed) {
   const double psi = parameters.excess;
-  const auto family = find_problem("radial-ripple");
-  Fields fields = family->fields();
-  set_field(fields, "radial-ripple", "sampling", "stream");
-  set_field(fields, "radial-ripple", "tilt", "0");
-  Problem problem = family->make(
-      {.records = parameters.records, .dimension = 16, .seed = seed, .data_seed = seed});
+  Problem problem =
+      find_problem("radial-ripple", {{"sampling", "stream"}, {"tilt", "0"}})
+          ->make({.records = parameters.records, .dimension = 16, .seed = seed, .data_seed = seed});
   PublicFacts& facts = problem.facts;
   const Vector direction = facts.initial_point.normalized();
   double low = 0, high = 1;  // G rises with r
@@ -213,16 +210,15 @@ MechanismTail::Result exponential_mechanism_tail(const MechanismTail& parameters
 /// Mean gradient of DP-SPIDER over records of rank "rank" projected to "projected" dimensions, at
 /// the schedule for that many, and the promise; the features are those of "support" atoms.
 ProjectionSize::Result projection_size(const ProjectionSize& parameters, std::uint64_t seed) {
-  const auto family = find_problem("glm-welsch");
-  Fields problem_fields = family->fields();
-  set_field(problem_fields, "glm-welsch", "rank", std::to_string(parameters.rank));
-  set_field(problem_fields, "glm-welsch", "support", std::to_string(parameters.support));
-  set_field(problem_fields, "glm-welsch", "features", "low_rank");
-  set_field(problem_fields, "glm-welsch", "sampling", "whole");
-  const Problem problem = family->make({.records = parameters.records,
-                                        .dimension = parameters.dimension,
-                                        .seed = seed,
-                                        .data_seed = seed});
+  const Problem problem =
+      find_problem("glm-welsch", {{"rank", std::to_string(parameters.rank)},
+                                  {"support", std::to_string(parameters.support)},
+                                  {"features", "low_rank"},
+                                  {"sampling", "whole"}})
+          ->make({.records = parameters.records,
+                  .dimension = parameters.dimension,
+                  .seed = seed,
+                  .data_seed = seed});
   const auto projected = find_algorithm("arora-2023/jl-dp-spider");
   Fields fields = projected->fields();
   set_field(fields, "jl-dp-spider", "projected_dimension", std::to_string(parameters.projected));

@@ -116,7 +116,6 @@ plots::Table control_table(const Runs& runs, const Study& study) {
   t.id = "controls";
   t.row_header = "method";
   t.column_groups.push_back({"", {"start", "ε = ∞", "noise only", "private, ε = 1"}});
-  plots::RowGroup group;
   for (const Stage& s : stages) {
     const PublishedSetting setting{"repaired", false};
     const PublishedExperiment::Result c =
@@ -128,9 +127,8 @@ plots::Table control_table(const Runs& runs, const Study& study) {
           "{:.3f}",
           mean(published_cell(runs, study, setting, s.key, control_epsilon, door).train))));
     row.cells.push_back(plots::text_cell(fmt::format("{:.3f}", mean(c.train))));
-    group.rows.push_back(std::move(row));
+    t.add(std::move(row));
   }
-  t.row_groups.push_back(std::move(group));
   return t;
 }
 

@@ -113,7 +113,6 @@ plots::Exhibit render(const Runs& runs, const Study& study) {
   plots::Exhibit e;
   plots::Table words = headline_table(), fine = verdict_table();
   plots::Figure figure{.id = "rule", .columns = 3};
-  plots::RowGroup word_rows, fine_rows;
   double falsely_refuted = 0, least_met = 1;
   for (const Case& c : cases()) {
     plots::Row row{.label = name_of(c)}, fine_row{.label = name_of(c)};
@@ -149,12 +148,10 @@ plots::Exhibit render(const Runs& runs, const Study& study) {
       }
       panel.series.push_back(std::move(s));
     }
-    word_rows.rows.push_back(std::move(row));
-    fine_rows.rows.push_back(std::move(fine_row));
+    words.add(std::move(row));
+    fine.add(std::move(fine_row));
     figure.panels.push_back(std::move(panel));
   }
-  words.row_groups.push_back(std::move(word_rows));
-  fine.row_groups.push_back(std::move(fine_rows));
   e.verdict = {fmt::format("a true claim is refuted in at most {:.1f} % of simulations, and at 20 "
                            "seeds confirmed or its bound met in at least {:.1f} %",
                            100 * falsely_refuted, 100 * least_met),

@@ -133,7 +133,6 @@ plots::Table privacy_table(const Runs& runs, const Study& study) {
   for (const Setting s : settings)
     t.column_groups.push_back(
         {std::string(to_string(s)), {"label", "z", "queries", "ε guarantee", "ε spent"}});
-  plots::RowGroup g;
   for (const Method& m : methods()) {
     plots::Row row;
     row.label = m.label;
@@ -169,9 +168,8 @@ plots::Table privacy_table(const Runs& runs, const Study& study) {
       row.cells.push_back(enforced ? number_cell(privacy.guarantee) : text_cell("none"));
       row.cells.push_back(number_cell(median(spent)));
     }
-    g.rows.push_back(std::move(row));
+    t.add(std::move(row));
   }
-  t.row_groups.push_back(std::move(g));
   return t;
 }
 
@@ -182,7 +180,6 @@ plots::Table swap_table(const Runs& runs, const Study& study) {
   for (const Setting s : settings)
     t.column_groups.push_back(
         {std::string(to_string(s)), {"identical", "median ‖x_{T} − x′_{T}‖", "median ‖x_{T}‖"}});
-  plots::RowGroup g;
   for (const Method& m : methods()) {
     if (!is_run(Setting::as_published, Control::swapped, m)) continue;
     plots::Row row;
@@ -199,9 +196,8 @@ plots::Table swap_table(const Runs& runs, const Study& study) {
       row.cells.push_back(number_cell(median(s.distances)));
       row.cells.push_back(number_cell(median(s.norms)));
     }
-    g.rows.push_back(std::move(row));
+    t.add(std::move(row));
   }
-  t.row_groups.push_back(std::move(g));
   return t;
 }
 
@@ -211,7 +207,6 @@ plots::Table fingerprint_table(const Runs& runs, const Study& study) {
   t.row_header = "Method";
   t.column_groups.push_back({"published", {"‖∇Φ‖ / Φ^{3/4}", "λ_{min} / Φ^{1/2}"}});
   t.column_groups.push_back({"as-published", {"‖∇Φ‖ / Φ^{3/4}", "λ_{min} / Φ^{1/2}"}});
-  plots::RowGroup g;
   for (const Method& m : methods()) {
     if (!m.published) continue;
     plots::Row row;
@@ -225,9 +220,8 @@ plots::Table fingerprint_table(const Runs& runs, const Study& study) {
     }));
     row.cells.push_back(spread_cell(
         c, [](const RunResult& r) { return at_end(r).lambda_min / std::sqrt(at_end(r).value); }));
-    g.rows.push_back(std::move(row));
+    t.add(std::move(row));
   }
-  t.row_groups.push_back(std::move(g));
   return t;
 }
 

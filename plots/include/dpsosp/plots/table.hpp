@@ -91,6 +91,9 @@ struct Table {
   std::vector<std::string> footnotes{};  ///< marked a, b, c, ... where a cell or row points to them
   std::vector<std::string> notes{};      ///< paragraphs below the table
   std::string sweep{};                   ///< name of the sweep whose runs alone it shows, if any
+
+  /// Adds a row to the last group if that has this label, else to a new one.
+  void add(Row row, const std::string& group = "");
 };
 
 /// \throws InputError if a row has not one cell a column, a number is not finite, a spread is out

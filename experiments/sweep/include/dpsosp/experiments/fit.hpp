@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -95,6 +96,18 @@ struct FitOptions {
 /// \source Huber & Ronchetti (2009), Robust Statistics, chapter 7; Davison & Hinkley (1997),
 ///   Bootstrap Methods and their Application, section 3.8 (hierarchical data)
 SlopeFit fit_slope(std::span<const FitCell> cells, const FitOptions& options = {});
+
+/// Least-squares slope of y on x, of numbers without noise.
+double plain_slope(const std::vector<double>& x, const std::vector<double>& y);
+/// The same of log y on log x.
+double log_slope(const std::vector<double>& x, const std::vector<double>& y);
+/// The same of a function at these x.
+template <std::invocable<double> Function>
+double log_slope(const std::vector<double>& x, const Function& y) {
+  std::vector<double> values;
+  for (const double at : x) values.push_back(y(at));
+  return log_slope(x, values);
+}
 
 std::string to_text(Interval interval);    ///< "[-0.700, -0.634]"
 std::string to_text(const SlopeFit& fit);  ///< "-0.667 [-0.700, -0.634]"

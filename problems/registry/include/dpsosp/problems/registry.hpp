@@ -2,6 +2,7 @@
 #pragma once
 
 #include <filesystem>
+#include <map>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -27,5 +28,8 @@ std::filesystem::path own_data(const ProblemFamily& family);
 
 /// The family called `name`. \throws InputError with the nearest name.
 std::unique_ptr<ProblemFamily> find_problem(std::string_view name);
+/// The same with settings, by name. \throws InputError for a setting that it lacks or cannot be
+std::unique_ptr<ProblemFamily> find_problem(std::string_view name,
+                                            const std::map<std::string, std::string>& settings);
 
 }  // namespace dpsosp

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <concepts>
-#include <cstdint>
 #include <functional>
 #include <string>
 #include <string_view>
@@ -47,29 +45,5 @@ inline constexpr std::string_view no_better_than_start = "the promise is no bett
 
 /// From `from` to `to` in equal ratios.
 std::vector<double> log_grid(double from, double to, int points);
-/// Least-squares slope of y on x, of numbers without noise.
-double plain_slope(const std::vector<double>& x, const std::vector<double>& y);
-/// The same of log y on log x.
-double log_slope(const std::vector<double>& x, const std::vector<double>& y);
-/// The same of a function at these x.
-template <std::invocable<double> Function>
-double log_slope(const std::vector<double>& x, const Function& y) {
-  std::vector<double> values;
-  for (const double at : x) values.push_back(y(at));
-  return log_slope(x, values);
-}
-
-/// Whether every job of every cell finished.
-bool all_finished(const Evidence& e);
-
-/// A cell of make(x) for each x of a grid, which is its coordinate on the axis.
-template <class Make>
-std::vector<JobCell> probe_cells(const Study& study, const std::string& axis,
-                                 const std::vector<double>& grid, const Make& make,
-                                 std::uint64_t seeds = 1) {
-  std::vector<JobCell> cells;
-  for (const double x : grid) cells.push_back(probe_cell(study, make(x), {{axis, x}}, seeds));
-  return cells;
-}
 
 }  // namespace dpsosp

@@ -54,6 +54,15 @@ JobCell probe_cell(const Study& study, const P& parameters, Coordinates at = {},
     cell.jobs.push_back(study.probe(parameters, seed));
   return cell;
 }
+/// A cell of make(x) for each x of a grid, which is its coordinate on the axis.
+template <class Make>
+std::vector<JobCell> probe_cells(const Study& study, const std::string& axis,
+                                 const std::vector<double>& grid, const Make& make,
+                                 std::uint64_t seeds = 1) {
+  std::vector<JobCell> cells;
+  for (const double x : grid) cells.push_back(probe_cell(study, make(x), {{axis, x}}, seeds));
+  return cells;
+}
 /// Every cell of a built-in sweep.
 std::vector<JobCell> sweep_cells(const Study& study, std::string_view sweep);
 
@@ -111,6 +120,8 @@ struct Evidence {
   const Runs& runs;
   const Study& study;
 
+  /// Whether every job of every cell finished.
+  bool all_finished() const;
   /// The cells of one sweep; of one part or arm where they are named.
   std::vector<const JudgedCell*> of(std::string_view sweep, std::string_view part = {},
                                     std::string_view arm = {}) const;
