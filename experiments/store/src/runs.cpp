@@ -22,8 +22,9 @@ void add_stored(const Store& store, const std::vector<Job>& jobs, std::vector<St
   std::unordered_set<std::string> known;
   for (const StoredRun& run : runs) known.insert(run.key.hash());
   for (const Job& job : jobs)
-    if (!known.contains(job.hash()))
-      if (auto run = store.find(job.key())) runs.push_back(std::move(*run));
+    if (known.insert(job.hash()).second)
+      if (auto run = job.run() != nullptr ? store.outcome(job.key()) : store.find(job.key()))
+        runs.push_back(std::move(*run));
 }
 
 std::vector<StoredRun> stored_runs(const Store& store, const std::vector<Job>& jobs,
@@ -41,6 +42,8 @@ Runs::Runs(const std::vector<StoredRun>& runs) {
   for (const StoredRun& run : runs) by_hash_.emplace(run.key.hash(), Entry{&run});
 }
 
+Runs::Runs(const std::vector<StoredRun>& runs, const Store& store) : Runs(runs) { store_ = &store; }
+
 bool Runs::contains(const Job& job) const { return by_hash_.contains(job.hash()); }
 
 const Runs::Entry& Runs::entry(std::string_view hash) const {
@@ -52,7 +55,7 @@ const Runs::Entry& Runs::entry(std::string_view hash) const {
 
 const StoredRun& Runs::at(const Job& job) const { return *entry(job.hash()).run; }
 
-const RunResult* Runs::result(const Entry& entry) {
+const RunResult* Runs::result(const Entry& entry) const {
   const StoredRun& run = *entry.run;
   if (run.status != RunStatus::finished) return nullptr;
   if (entry.result) return &*entry.result;
@@ -61,7 +64,9 @@ const RunResult* Runs::result(const Entry& entry) {
                                  run.key.hash(), what));
   };
   try {
-    return &entry.result.emplace(run.result.get<RunResult>());
+    const bool is_here = store_ == nullptr || !run.result.is_null();
+    return &entry.result.emplace(
+        (is_here ? run : store_->find(run.key).value()).result.get<RunResult>());
   } catch (const nlohmann::json::exception& e) {
     refuse(e.what());
   } catch (const InputError& e) {

@@ -38,6 +38,19 @@ std::optional<StoredRun> Store::find(const RunKey& key) const {
   return database_->guarded([&](SQLite::Database& db) { return database_->find(db, key); });
 }
 
+std::optional<StoredRun> Store::outcome(const RunKey& key) const {
+  return database_->guarded([&](SQLite::Database& db) -> std::optional<StoredRun> {
+    SQLite::Statement row(db, "SELECT status = 'finished', reason FROM runs WHERE key = ?");
+    row.bind(1, key.hash());
+    if (!row.executeStep()) return std::nullopt;
+    return StoredRun{
+        .key = key,
+        .status = row.getColumn(0).getInt() == 1 ? RunStatus::finished : RunStatus::failed,
+        .reason = row.getColumn(1),
+        .result = nullptr};
+  });
+}
+
 std::optional<RunStatus> Store::status(const RunKey& key) const {
   return database_->guarded([&](SQLite::Database& db) -> std::optional<RunStatus> {
     SQLite::Statement row(db, "SELECT status = 'finished' FROM runs WHERE key = ?");
@@ -104,6 +117,19 @@ std::vector<StoredCost> Store::costs() const {
            .bytes = static_cast<std::size_t>(row.getColumn(1).getInt64()) + json(p).dump().size()});
     }
     return costs;
+  });
+}
+
+std::unordered_map<std::string, double> Store::cpu_seconds() const {
+  return database_->guarded([this](SQLite::Database& db) {
+    std::unordered_map<std::string, double> seconds;
+    SQLite::Statement row(
+        db, fmt::format("SELECT key, {} FROM provenance", database_->provenance_columns()));
+    while (row.executeStep()) {
+      const std::string hash = row.getColumn(0);
+      seconds.emplace(hash, database_->provenance_from(row, 1, hash).cpu_seconds);
+    }
+    return seconds;
   });
 }
 

@@ -113,12 +113,12 @@ std::filesystem::path report_of_stored(const Catalogue& catalogue, const Reprodu
     const std::vector<Job> jobs = joined(exhibits);
     needed = jobs.size();
     add_stored(store, jobs, runs);
-  } while (add_stored_seeds(study, Runs(runs)));
+  } while (add_stored_seeds(study, Runs(runs, store)));
   if (runs.empty() && needed > 0 && !running)
     throw InputError(
         fmt::format("{} holds none of the {} runs at scale {}; dpsosp reproduce computes them",
                     store.file().string(), needed, to_string(options.scale)));
-  const Runs lookup(runs);
+  const Runs lookup(runs, store);
   return write_report(exhibits, options, study, lookup, running, write);
 }
 
@@ -208,13 +208,15 @@ std::filesystem::path reproduce(const Catalogue& catalogue, const ReproduceOptio
     do {
       exhibits = jobs_of_each(chosen, study, requested);
       runs.clear();  // before they are read again, with more
-      runs = run_jobs(store, joined(exhibits), compute,
+      const std::vector<Job> jobs = joined(exhibits);
+      compute_missing(store, jobs, compute,
                       {.threads = options.threads,
                        .retry_failed = std::exchange(retry_failed, false),
                        .progress = &progress});
-    } while (study.add_seeds(Runs(runs)));
+      add_stored(store, jobs, runs);
+    } while (study.add_seeds(Runs(runs, store)));
   }
-  const Runs lookup(runs);
+  const Runs lookup(runs, store);
   return write_report(exhibits, options, study, lookup, false, write);
 }
 

@@ -94,8 +94,7 @@ TextPage speed_page(const Stored& stored) {
   t.caption = "A run that several exhibits need counts in each of them, and once in all.";
   t.column_groups.push_back({"", {"runs", "CPU seconds"}});
   const Reproduced& all = stored.reproduced();
-  std::unordered_map<std::string, double> known;
-  for (const StoredCost& c : all.store.costs()) known.emplace(c.hash, c.cpu_seconds);
+  std::unordered_map<std::string, double> known = all.store.cpu_seconds();
   for (const ExhibitEntry* e : all.entries) {
     std::set<std::string> seen;
     double seconds = 0;

@@ -2,6 +2,8 @@
 #include "dpsosp/claims/predicate.hpp"
 
 #include <algorithm>
+#include <memory>
+#include <mutex>
 #include <set>
 #include <utility>
 
@@ -109,9 +111,17 @@ std::vector<FinishedRun> Evidence::finished(std::string_view sweep,
 }
 
 Predicate by_formulas(std::string claim, Finding (*judge)()) {
+  struct Known {
+    std::once_flag once;
+    Finding finding;
+  };
   return {.claim = std::move(claim),
           .cells = [](const Study&) { return std::vector<JobCell>(); },
-          .judge = [judge](const Evidence&) { return judge(); }};
+          .judge =
+              [judge, known = std::make_shared<Known>()](const Evidence&) {
+                std::call_once(known->once, [&] { known->finding = judge(); });
+                return known->finding;
+              }};
 }
 
 Predicate on_sweeps(std::string claim, std::vector<std::string> sweeps,

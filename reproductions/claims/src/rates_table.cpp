@@ -80,8 +80,7 @@ plots::Table rates_table(const Runs& runs, const Study& study) {
 }
 
 std::string rate_timings(const Store& store, const Study& study) {
-  std::map<std::string, double> seconds;
-  for (const StoredCost& c : store.costs()) seconds.emplace(c.hash, c.cpu_seconds);
+  const auto seconds = store.cpu_seconds();
   std::string csv = "sweep,part,arm,cell,runs,median_seconds,total_seconds\r\n";
   for (const std::string& name : rate_sweeps(study)) {
     const Sweep sweep = study.sweep(name);

@@ -256,14 +256,16 @@ const Choices& committed_choices() {
   return choices;
 }
 
-std::vector<Job> tuning_jobs(Scale scale) {
+std::vector<Job> tuning_jobs(Scale scale, std::size_t most) {
   std::vector<Job> jobs;
   for (const Place& place : places_of_all(scale))
     for (const Method& method : methods(place.group->contest))
       for (std::size_t trial = 0; !method.dials.empty() && trial < budgets.back(); ++trial)
-        for (const Instance& instance : instances(place, Use::tuning, scale))
+        for (const Instance& instance : instances(place, Use::tuning, scale)) {
+          if (jobs.size() == most) return jobs;
           if (auto job = job_of(method, trial, instance, place.records, scale))
             jobs.push_back(std::move(*job));
+        }
   return jobs;
 }
 

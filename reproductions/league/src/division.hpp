@@ -3,6 +3,7 @@
 
 #include <array>
 #include <cstddef>
+#include <limits>
 #include <map>
 #include <optional>
 #include <string>
@@ -104,8 +105,10 @@ class Choices {
 /// Those that are built in.
 const Choices& committed_choices();
 
-/// The runs that choose, all trials of all methods on the instances for tuning.
-std::vector<Job> tuning_jobs(Scale scale);
+/// The runs that choose, all trials of all methods on the instances for tuning, or the first of
+/// them.
+std::vector<Job> tuning_jobs(Scale scale,
+                             std::size_t most = std::numeric_limits<std::size_t>::max());
 /// By the geometric mean of counted levels (measures.hpp), the first of equal trials.
 Choices choose(const Runs& runs, Scale scale);
 

@@ -101,7 +101,8 @@ plots::Exhibit render_published(const Runs& runs, const Study& study) {
 
 /// Without its runs, what is built in.
 plots::Exhibit render_tuning(const Runs& runs, const Study& study) {
-  const bool computed = std::ranges::all_of(tuning_jobs(study.scale),
+  const bool computed = runs.contains(tuning_jobs(study.scale, 1).front()) &&
+                        std::ranges::all_of(tuning_jobs(study.scale),
                                             [&](const Job& job) { return runs.contains(job); });
   const std::string chosen = (computed ? choose(runs, study.scale) : committed_choices()).csv();
   plots::Exhibit e;
@@ -215,7 +216,8 @@ Reproduction league_reproduction() {
         league_texts(), id, [jobs](const Study& study) { return jobs(study.scale); },
         [render](const Runs& runs, const Study& study) { return render(runs, study); });
   };
-  ExhibitEntry tuning = entry("league-tuning/settings", tuning_jobs, render_tuning);
+  ExhibitEntry tuning = entry(
+      "league-tuning/settings", [](Scale scale) { return tuning_jobs(scale); }, render_tuning);
   tuning.on_request = true;
   return {.texts = league_texts(),
           .exhibits = {entry("league/tuned", tuned_jobs, render_tuned),

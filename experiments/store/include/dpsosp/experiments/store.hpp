@@ -11,6 +11,7 @@
 #include <set>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <vector>
 
 #include <nlohmann/json.hpp>
@@ -72,6 +73,8 @@ class Store : public RunLog {
 
   /// The run with this key, if it is stored.
   std::optional<StoredRun> find(const RunKey& key) const;
+  /// The same without its result, which is neither read nor checked for damage.
+  std::optional<StoredRun> outcome(const RunKey& key) const;
   std::optional<RunStatus> status(const RunKey& key) const override;
   /// Where its numbers come from, if it is stored.
   std::optional<Provenance> provenance_of(const RunKey& key) const;
@@ -86,6 +89,8 @@ class Store : public RunLog {
   /// Costs of all runs, ordered by hash. Results are neither read nor checked for damage, so it
   /// costs a small part of each().
   std::vector<StoredCost> costs() const;
+  /// Processor time alone, by hash, at less cost still.
+  std::unordered_map<std::string, double> cpu_seconds() const;
   RunCounts counts() const;
   /// Every build that computed a stored run.
   std::vector<Build> builds() const;
