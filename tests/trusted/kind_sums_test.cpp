@@ -20,7 +20,7 @@ constexpr double inf = std::numeric_limits<double>::infinity();
 constexpr Index d = 4;
 
 /// Answers what a test says.
-class Scripted final : public KindLoss {
+class Scripted : public KindLoss {
  public:
   using Make = std::function<KindShares(Index entries)>;
   explicit Scripted(Make make, Matrix axes = {}) : make_(std::move(make)), axes_(std::move(axes)) {}
@@ -170,11 +170,30 @@ TEST(KindSums, RefuseWhatDoesNotFit) {
     return records_of([](Index) { return KindShares{}; },
                       RecordTable(RecordColumns{Matrix::Zero(1, d), Vector::Zero(d)}), axes);
   };
-  EXPECT_NO_THROW(with_axes(rotation()));
+  EXPECT_NO_THROW(with_axes((1 + 1e-15) * rotation()));
   for (const Matrix& axes :
-       {Matrix(2 * rotation()), Matrix(rotation().leftCols(2)),
+       {Matrix((1 + 8e-15) * rotation()), Matrix(rotation().leftCols(2)),
         Matrix(Matrix::Identity(d + 1, d + 1)), Matrix(Matrix::Constant(d, d, std::nan("")))})
     EXPECT_THROW(with_axes(axes), InputError);
+}
+
+/// Its dimension grows once the records are admitted.
+class Growing final : public Scripted {
+ public:
+  using Scripted::Scripted;
+  Index dimension() const override { return d + calls_++; }
+
+ private:
+  mutable Index calls_ = 0;
+};
+
+TEST(KindSums, KeepTheDimensionTheyWereAdmittedWith) {
+  const auto ones = [](Index entries) {
+    return KindShares{.flags = {0}, .vectors = Matrix::Ones(entries, 2)};
+  };
+  const auto records = admit(std::make_unique<const Growing>(ones), RecordTable(flags()));
+  EXPECT_EQ(gradients(*records, BatchView(0, 7), inf), Vector::Constant(d, 7));
+  EXPECT_EQ(gradients(*records, BatchView(0, 7), inf), Vector::Constant(d, 7));
 }
 
 /// NaN, infinities, huge and tiny numbers, parts that cancel, bounds that are false.

@@ -73,6 +73,11 @@ TEST(RowSums, GradientsAreDerivativesOfLosses) {
                                                difference);
       EXPECT_LE((product - bend).norm(), 1e-7 * (1 + bend.norm())) << form.problem;
       EXPECT_LE((product - at_centre - difference).norm(), 1e-12 * (1 + product.norm()));
+      Vector moved = Vector::Zero(d);
+      records->add_gradient_differences(Point(x), Point(centre), Block::x, one, unlimited, moved);
+      EXPECT_LE((g - gradient(*records, centre, one, unlimited) - moved).norm(),
+                1e-12 * (1 + g.norm()))
+          << form.problem;
     }
   }
 }
