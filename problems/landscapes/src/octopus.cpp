@@ -53,8 +53,8 @@ struct OctopusCurves {
 }  // namespace
 
 std::string_view Octopus::summary() const {
-  return "the octopus of Du et al. 2017: plain descent takes (1 + L/gamma)^(d-1) times as long for "
-         "its d strict saddles as for the first";
+  return "the octopus of Du et al. 2017: plain descent takes at least (1 + L/gamma)^(d-1) times as "
+         "long for the d strict saddles on its way as for the first";
 }
 
 ProblemNotes Octopus::notes() const {
