@@ -158,8 +158,7 @@ std::vector<AlgorithmPage> algorithm_pages_of(const Stored& stored,
       for (const ForestRow& row : g.rows) {
         if (row.algorithm != c.key) continue;
         p.rows.push_back(row);
-        for (const Rate& r : row.rates)
-          if (std::ranges::find(sweeps, r.sweep) == sweeps.end()) sweeps.push_back(r.sweep);
+        for (const Rate& r : row.rates) add_once(sweeps, r.sweep);
       }
     p.ranks = ranks_of(stored, c.key);
     p.run = shown_run(stored, c.key);
@@ -265,11 +264,7 @@ std::vector<PaperPage> paper_pages_of(const Stored& stored, const std::vector<Fo
     for (std::size_t k = 0; k < all.entries.size(); ++k) {
       if (paper_of(all.entries[k]->id) != p.key) continue;
       if (p.name == p.key) p.name = all.entries[k]->paper;
-      p.exhibits.push_back({.id = all.entries[k]->id,
-                            .paper = all.exhibits[k].paper,
-                            .title = all.entries[k]->title,
-                            .verdict = all.exhibits[k].verdict.text,
-                            .page = all.exhibits[k].id + "/index.html"});
+      p.exhibits.push_back(card_of(*all.entries[k], all.exhibits[k]));
     }
     for (const ForestGroup& g : forest)
       if (g.paper == p.key) p.forest.push_back(g);

@@ -4,16 +4,13 @@
 #include <set>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "dpsosp/experiments/study.hpp"
 #include "stored.hpp"
 
 namespace dpsosp::report {
 namespace {
-
-void add_once(std::vector<std::string>& list, const std::string& entry) {
-  if (!entry.empty() && std::ranges::find(list, entry) == list.end()) list.push_back(entry);
-}
 
 /// Sizes and budgets of the runs that a claim rests on.
 class RunRange {
@@ -91,12 +88,7 @@ std::optional<plots::Figure> figure_of(const std::vector<Rate>& rates, const Sto
       "Medians over seeds, bars from the smallest to the largest. Dotted: the claimed exponent "
       "through "
       "the first cell, and the accuracy that the schedule solved for. Where not varied: ";
-  bool first = true;
-  for (const std::string& s : settings) {
-    f.caption += (first ? "" : "; ") + s;
-    first = false;
-  }
-  f.caption += ".";
+  f.caption += fmt::format("{}.", fmt::join(settings, "; "));
   return f;
 }
 

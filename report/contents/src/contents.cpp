@@ -19,11 +19,6 @@
 namespace dpsosp::report {
 namespace {
 
-std::string file_of(std::string id) {
-  std::ranges::replace(id, '/', '-');
-  return id;
-}
-
 /// Anchors of a page of errata: the ids of its sections and of the rows of its tables.
 std::vector<std::string> errata_ids(std::string_view markdown) {
   std::vector<std::string> ids;
@@ -56,12 +51,12 @@ std::map<std::string, std::string> addresses_of(const Stored& stored) {
   for (const ProblemEntry& p : problem_registry())
     all.emplace(p.name, fmt::format("problems/{}.html", p.name));
   for (const AlgorithmEntry& a : algorithm_registry())
-    all.emplace(a.key, fmt::format("algorithms/{}.html", file_of(a.key)));
+    all.emplace(a.key, fmt::format("algorithms/{}.html", file_name(a.key)));
   const Reproduced& r = stored.reproduced();
   for (std::size_t k = 0; k < r.entries.size(); ++k)
     all.emplace(r.entries[k]->id, r.exhibits[k].id + "/index.html");
   for (const Claim& c : stored.claims().claims) {
-    const std::string page = fmt::format("claims/{}.html", file_of(c.id));
+    const std::string page = fmt::format("claims/{}.html", file_name(c.id));
     all.emplace("claim " + c.id, page);
     all.emplace(c.id, page);  // unless an exhibit is called so
     if (c.of == ClaimOf::paper)

@@ -15,10 +15,6 @@
 namespace dpsosp::report {
 namespace {
 
-void add_sweep(std::vector<std::string>& list, const std::string& sweep) {
-  if (!sweep.empty() && std::ranges::find(list, sweep) == list.end()) list.push_back(sweep);
-}
-
 /// Registry keys by the names that curves have: keys and titles.
 const std::map<std::string, std::string>& methods_by_name() {
   static const std::map<std::string, std::string> names = [] {
@@ -40,8 +36,7 @@ std::string settings_of(const plots::Figure& f, const Stored& stored) {
     for (const plots::Series& s : p.series) {
       const Arm* arm = s.dashed ? nullptr : stored.arm_of(p.origin.sweep, s.label);
       if (arm == nullptr) continue;
-      const std::string setting = setting_of(*arm);
-      if (std::ranges::find(settings, setting) == settings.end()) settings.push_back(setting);
+      add_once(settings, setting_of(*arm));
     }
   }
   if (settings.empty()) return {};
@@ -119,14 +114,14 @@ std::vector<ExhibitPage> exhibit_pages_of(const Stored& stored,
     std::vector<std::string> sweeps;
     for (const plots::Figure& f : e.figures) {
       p.figures.push_back(shown_figure(f, stored));
-      for (const plots::Panel& panel : f.panels) add_sweep(sweeps, panel.origin.sweep);
+      for (const plots::Panel& panel : f.panels) add_once(sweeps, panel.origin.sweep);
     }
     sort_tables(e.tables, p);
-    for (const plots::Table& t : e.tables) add_sweep(sweeps, t.sweep);
+    for (const plots::Table& t : e.tables) add_once(sweeps, t.sweep);
     for (const Rate& r : stored.rates())
       if (std::ranges::find(sweeps, r.sweep) != sweeps.end()) {
         p.rates.push_back(r);
-        if (std::ranges::find(p.claims, r.claim) == p.claims.end()) p.claims.push_back(r.claim);
+        add_once(p.claims, r.claim);
       }
     std::set<std::string> algorithms;
     if (entry.id != "claims")  // its runs are those of all others

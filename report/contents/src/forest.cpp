@@ -50,13 +50,11 @@ std::string slope_key(const Rate& r) {
                      r.claimed_high);
 }
 
-constexpr std::array<std::string_view, 5> from_worst{"refuted", "open", "slip",
-                                                     "bound met, exponent open", "confirmed"};
-
 std::string worst_of(const std::vector<Rate>& rates) {
-  for (const std::string_view word : from_worst)
-    if (std::ranges::find(rates, word, &Rate::word) != rates.end()) return std::string(word);
-  return "open";
+  std::vector<std::string> words;
+  for (const Rate& r : rates) words.push_back(r.word);
+  const std::string worst = worst_word(words);
+  return worst.empty() ? "open" : worst;
 }
 
 /// The column that an axis stands in: a rank or another setting stands for d.

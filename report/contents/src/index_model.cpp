@@ -59,11 +59,7 @@ std::vector<Highlight> highlights_of(const Stored& stored, const std::vector<For
     if (f.rates) h.intervals = kept_rates(forest);
     if (!f.figure.empty())
       if (const plots::Panel* p = panel_of(stored, f.exhibit, f.figure, f.panel)) h.panel = *p;
-    if (!h.claims.empty()) {
-      std::string file = h.claims.front();
-      std::ranges::replace(file, '/', '-');
-      h.page = fmt::format("claims/{}.html", file);
-    }
+    if (!h.claims.empty()) h.page = fmt::format("claims/{}.html", file_name(h.claims.front()));
     list.push_back(std::move(h));
   }
   return list;
@@ -74,16 +70,14 @@ std::vector<Missing> missing_of(const Stored& stored) {
   const Reproduced& all = stored.reproduced();
   for (std::size_t k = 0; k < all.entries.size(); ++k) {
     const ExhibitEntry& e = *all.entries[k];
-    if (e.on_request && !stored.study().stores(e.jobs(stored.study())))
+    const std::string& verdict = all.exhibits[k].verdict.text;
+    const bool lacks_runs = e.on_request && jobs_to_take(e, stored.study(), false).empty();
+    if (lacks_runs || verdict.starts_with("not run"))
       list.push_back({.what = e.title,
-                      .why =
-                          "its runs take long and are not in this store; the page shows what was "
-                          "committed, if anything was",
-                      .command = "./run reproduce " + e.id,
-                      .page = all.exhibits[k].id + "/index.html"});
-    else if (all.exhibits[k].verdict.text.starts_with("not run"))
-      list.push_back({.what = e.title,
-                      .why = all.exhibits[k].verdict.text,
+                      .why = lacks_runs
+                                 ? "its runs take long and are not in this store; the page shows "
+                                   "what was committed, if anything was"
+                                 : verdict,
                       .command = "./run reproduce " + e.id,
                       .page = all.exhibits[k].id + "/index.html"});
   }
@@ -102,9 +96,8 @@ std::vector<Missing> missing_of(const Stored& stored) {
   for (std::size_t k = 0; k < stored.findings().size(); ++k) {
     const Claim& c = stored.claims().claims[k];
     if (c.kind != Claim::Kind::unreachable && c.kind != Claim::Kind::later) continue;
-    std::string file = c.id;
-    std::ranges::replace(file, '/', '-');
-    list.push_back({.what = c.id, .why = c.why, .page = fmt::format("claims/{}.html", file)});
+    list.push_back(
+        {.what = c.id, .why = c.why, .page = fmt::format("claims/{}.html", file_name(c.id))});
   }
   return list;
 }
@@ -169,11 +162,7 @@ IndexPage index_of(const Stored& stored, const std::vector<ForestGroup>& forest,
       "`violated` have less noise than their budget asks, and reference lines have no guarantee."};
   const Reproduced& all = stored.reproduced();
   for (std::size_t k = 0; k < all.exhibits.size(); ++k)
-    page.exhibits.push_back({.id = all.entries[k]->id,
-                             .paper = all.exhibits[k].paper,
-                             .title = all.entries[k]->title,
-                             .verdict = all.exhibits[k].verdict.text,
-                             .page = all.exhibits[k].id + "/index.html"});
+    page.exhibits.push_back(card_of(*all.entries[k], all.exhibits[k]));
   for (const Unfinished& u : all.unfinished)
     page.exhibits.push_back({.id = u.entry->id,
                              .paper = u.entry->paper,

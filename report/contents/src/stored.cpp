@@ -21,6 +21,18 @@ bool all_there(const Runs& runs, const std::vector<Job>& jobs) {
 
 }  // namespace
 
+void add_once(std::vector<std::string>& list, const std::string& entry) {
+  if (!entry.empty() && std::ranges::find(list, entry) == list.end()) list.push_back(entry);
+}
+
+ExhibitCard card_of(const ExhibitEntry& entry, const plots::Exhibit& exhibit) {
+  return {.id = entry.id,
+          .paper = exhibit.paper,
+          .title = entry.title,
+          .verdict = exhibit.verdict.text,
+          .page = exhibit.id + "/index.html"};
+}
+
 std::string paper_of(std::string_view id) { return std::string(id.substr(0, id.find('/'))); }
 
 std::string part_title(const std::string& part, const std::string& axis_label) {

@@ -68,6 +68,9 @@ std::string short_number(double v);
 /// simulated, where they are
 std::string setting_of(const Arm& arm);
 
+/// Unless it is empty or there.
+void add_once(std::vector<std::string>& list, const std::string& entry);
+ExhibitCard card_of(const ExhibitEntry& entry, const plots::Exhibit& exhibit);
 std::string paper_of(std::string_view id);  ///< "xu-2026" of "xu-2026/x1"
 /// As a panel's title: "against n, population" of part "population-n".
 std::string part_title(const std::string& part, const std::string& axis_label);

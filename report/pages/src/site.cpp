@@ -16,15 +16,23 @@
 #include "mathml.hpp"
 
 namespace dpsosp::report {
-namespace {
-
-namespace fs = std::filesystem;
-using nlohmann::json;
 
 std::string file_name(std::string id) {
   std::ranges::replace(id, '/', '-');
   return id;
 }
+
+std::string worst_word(const std::vector<std::string>& words) {
+  for (const char* word :
+       {"refuted", "open", "slip", "vacuous", "bound met, exponent open", "confirmed"})
+    if (std::ranges::find(words, word) != words.end()) return word;
+  return {};
+}
+
+namespace {
+
+namespace fs = std::filesystem;
+using nlohmann::json;
 
 // Addresses of pages, and of drawings without their ending.
 std::string drawing_of(const ClaimPage& page) { return "claims/" + file_name(page.id); }
@@ -49,17 +57,11 @@ std::string address_of(const ProblemsPage&) { return "problems/index.html"; }
 std::string address_of(const WhichPage&) { return "which.html"; }
 std::string address_of(const TextPage& page) { return page.id + ".html"; }
 
-/// The worst of headline words; empty of none.
-std::string worst_word(const std::vector<ForestRow>& rows) {
-  for (const char* word :
-       {"refuted", "open", "slip", "vacuous", "bound met, exponent open", "confirmed"})
-    if (std::ranges::find(rows, word, &ForestRow::word) != rows.end()) return word;
-  return {};
-}
-
 AlgorithmLine line_of(const AlgorithmPage& page) {
-  AlgorithmLine line{
-      .key = page.key, .title = page.title, .word = worst_word(page.rows), .claim = page.claim};
+  AlgorithmLine line{.key = page.key, .title = page.title, .claim = page.claim};
+  std::vector<std::string> words;
+  for (const ForestRow& row : page.rows) words.push_back(row.word);
+  line.word = worst_word(words);
   for (const Fact& f : page.card) {
     if (f.name == "Guarantee") line.guarantee = f.text;
     if (f.name == "Privacy") line.privacy = f.text;

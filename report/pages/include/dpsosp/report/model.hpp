@@ -61,6 +61,12 @@ struct ForestRow {
   std::vector<std::string> also{};  ///< claims of other papers that the same slopes answer
 };
 
+/// The worst of headline words; empty of none.
+std::string worst_word(const std::vector<std::string>& words);
+
+/// An id as the name of a file: "lowy-2024-c1".
+std::string file_name(std::string id);
+
 /// Rows of one paper that speak of the same quantity.
 struct ForestGroup {
   std::string paper{};
