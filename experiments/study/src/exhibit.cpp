@@ -177,8 +177,10 @@ std::vector<const ExhibitEntry*> chosen_exhibits(const Catalogue& catalogue,
 }
 
 std::vector<Job> jobs_to_take(const ExhibitEntry& exhibit, const Study& study, bool requested) {
+  const bool if_stored = exhibit.on_request && !requested;
+  if (if_stored && exhibit.first_job && !study.stores({exhibit.first_job(study)})) return {};
   std::vector<Job> jobs = exhibit.jobs(study);
-  if (exhibit.on_request && !requested && !study.stores(jobs)) jobs.clear();
+  if (if_stored && !study.stores(jobs)) jobs.clear();
   return jobs;
 }
 

@@ -219,6 +219,7 @@ Reproduction league_reproduction() {
   ExhibitEntry tuning = entry(
       "league-tuning/settings", [](Scale scale) { return tuning_jobs(scale); }, render_tuning);
   tuning.on_request = true;
+  tuning.first_job = [](const Study& study) { return tuning_jobs(study.scale, 1).front(); };
   return {.texts = league_texts(),
           .exhibits = {entry("league/tuned", tuned_jobs, render_tuned),
                        entry(

@@ -31,6 +31,9 @@ struct ExhibitEntry {
   /// named; a report of all exhibits has them if the store holds every one, and else renders what
   /// can be shown without.
   bool on_request = false;
+  /// Where to make all jobs takes long: the first of them. If the store lacks it, the others are
+  /// not made for a report of all exhibits.
+  std::function<Job(const Study& study)> first_job{};
 };
 
 /// The runs that a report takes for an exhibit; none of an exhibit on request that is not
