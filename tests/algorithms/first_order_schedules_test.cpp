@@ -252,8 +252,9 @@ TEST(AbadiSchedule, SamplesOnlyWithAmplificationAndNeedsLessNoise) {
     EXPECT_LT(
         std::stod(values_of(a->fields()).at("noise")),
         0.5 * calibrate_common_noise(plan, 5120, {1, 1e-6}, Calibrator::cks).sensitivity_ratio);
-    if (key == std::string("abadi-2016/dp-adam"))
+    if (key == std::string("abadi-2016/dp-adam")) {
       EXPECT_EQ(values_of(a->fields()).at("moment_floor"), "0") << "of the noise in force";
+    }
     test::set(*a, {{"sampling", "sample"}});
     a->schedule(Schedule::practical, facts, {1, 1e-6}, Calibrator::rdp);
     EXPECT_EQ(values_of(a->fields()).at("sampling"), "sample");

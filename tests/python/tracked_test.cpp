@@ -49,7 +49,9 @@ TEST(TrackedDescentInPython, IsTheOneOfTheSuite) {
     EXPECT_EQ(b.ledger.queries(), a.ledger.queries());
     EXPECT_NEAR(b.ledger.spent(1e-6).epsilon, a.ledger.spent(1e-6).epsilon, 1e-9);
     EXPECT_LT((b.outcome.point - a.outcome.point).norm(), 1e-6);
-    if (n == 3000) EXPECT_GT((a.outcome.point - p.facts.initial_point).norm(), 1);
+    if (n == 3000) {
+      EXPECT_GT((a.outcome.point - p.facts.initial_point).norm(), 1);
+    }
   }
 }
 

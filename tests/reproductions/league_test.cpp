@@ -171,8 +171,9 @@ TEST(LeagueDivision, SharesOfRefreshesSpendTheBudgetAndNoMore) {
       const double whole = compute_run(common).privacy.spent;
       EXPECT_LE(r.privacy.spent, whole);
       // Differences of momentum aggregation that are shorter than their level's cost less.
-      if (std::string_view(key) != "tran-cutkosky-2022/momentum-aggregation")
+      if (std::string_view(key) != "tran-cutkosky-2022/momentum-aggregation") {
         EXPECT_GE(r.privacy.spent, (1 - 1e-6) * whole);
+      }
       ++split;
     }
     EXPECT_GE(split, 5U);
