@@ -93,6 +93,7 @@ std::filesystem::path write_report(const std::vector<ExhibitJobs>& exhibits,
       continue;
     }
     all.entries.push_back(e);
+    all.jobs.push_back(jobs);
     all.exhibits.push_back(e->render(runs, study));
   }
   if (all.whole && all.unfinished.empty())

@@ -125,7 +125,8 @@ std::vector<ExhibitPage> exhibit_pages_of(const Stored& stored,
       }
     std::set<std::string> algorithms;
     if (entry.id != "claims")  // its runs are those of all others
-      for (const Job& job : entry.jobs(stored.study()))
+      for (const Job& job : all.jobs[k].empty() && !entry.first_job ? entry.jobs(stored.study())
+                                                                    : all.jobs[k])
         if (job.run() != nullptr) algorithms.insert(job.run()->algorithm);
     p.algorithms.assign(algorithms.begin(), algorithms.end());
     p.forest = forest_of(forest, p);

@@ -95,13 +95,13 @@ TextPage speed_page(const Stored& stored) {
   t.column_groups.push_back({"", {"runs", "CPU seconds"}});
   const Reproduced& all = stored.reproduced();
   std::unordered_map<std::string, double> known = all.store.cpu_seconds();
-  for (const ExhibitEntry* e : all.entries) {
+  for (std::size_t k = 0; k < all.entries.size(); ++k) {
     std::set<std::string> seen;
     double seconds = 0;
-    for (const Job& job : e->jobs(all.study))
-      if (all.runs.contains(job) && seen.insert(job.hash()).second) seconds += known[job.hash()];
+    for (const Job& job : all.jobs[k])
+      if (seen.insert(job.hash()).second) seconds += known[job.hash()];
     if (!seen.empty())
-      t.add({.label = e->id,
+      t.add({.label = all.entries[k]->id,
              .cells = {plots::count_cell(seen.size()), plots::number_cell(seconds, 3)}});
   }
   page.sections.push_back({.id = "exhibits",

@@ -72,6 +72,7 @@ struct Reproduced {
   const Store& store;
   const Runs& runs;                            ///< what is stored of the exhibits
   std::vector<const ExhibitEntry*> entries{};  ///< that have all their runs
+  std::vector<std::vector<Job>> jobs{};        ///< one an entry, as jobs_to_take() has them
   std::vector<plots::Exhibit> exhibits{};      ///< one an entry
   std::vector<Unfinished> unfinished{};
   bool whole = false;    ///< whether these are all exhibits
