@@ -94,7 +94,8 @@ plots::Table controls_table(const Runs& runs, Scale scale) {
     const std::string label =
         fmt::format("{}, d = {}, n = {}", find_group(c.group).title, dimensions()[1], c.records);
     t.add({.label = c.algorithm,
-           .cells = {spread(c.as_run), spread(c.no_noise), spread(c.no_data), spread(c.start)}});
+           .cells = {spread(c.as_run), spread(c.no_noise), spread(c.no_data), spread(c.start)}},
+          label);
   }
   return t;
 }
