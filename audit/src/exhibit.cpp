@@ -245,7 +245,7 @@ plots::Exhibit render(const Runs& runs, const Study& study) {
   e.paper = "All papers";
   e.title = "Privacy claims under attack";
   e.paper_says = {
-      "Every algorithm claims (epsilon, delta)-differential privacy. Two attacks try to "
+      "Every private algorithm claims (ε, δ)-differential privacy. Two attacks try to "
       "contradict it, and bugs are planted to show that the attacks detect violations. "
       "docs/privacy.md says what is attacked and how."};
   e.tables.push_back(algorithms_table(runs, study, jobs, verdicts));

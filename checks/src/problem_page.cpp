@@ -164,7 +164,7 @@ std::string_view constant_symbol(std::string_view name) {
 std::string bound_text(const Constant& c) {
   if (c.origin != Origin::proved) return std::string(to_string(c.origin));
   if (c.tight()) return "proved, tight";
-  return fmt::format("proved, loose: {:.3g} of it is reached", c.attained);
+  return fmt::format("proved, loose: the largest value found is {:.3g} of it", c.attained);
 }
 
 std::optional<plots::ContourMap> problem_picture(const ProblemFamily& family, Index points) {

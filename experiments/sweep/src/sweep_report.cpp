@@ -376,9 +376,8 @@ plots::Figure slopes_figure(const Runs& runs, const Sweep& sweep, std::string id
   f.title = std::move(title);
   f.caption =
       "Lines are medians over seeds, bands run from the smallest to the largest seed. Dashed: the "
-      "accuracy that the schedule solved for, and a guide line at each claimed exponent through "
-      "the "
-      "first cell. Cells that do not count for the slope are drawn all the same.";
+      "accuracy that the schedule solved for; dotted: each claimed exponent through the first "
+      "cell. Cells that do not count for the slope are drawn all the same.";
   for (const Part& part : sweep.parts) {
     std::vector<std::string> metrics;
     for (const FitRequest& request : part.fits)

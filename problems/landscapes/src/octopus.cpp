@@ -110,7 +110,7 @@ Landscape Octopus::landscape(Index d) const {
 
   Vector reached = Vector::Zero(d);
   for (Index i = 0; i < d; ++i) {
-    if (i == 0 || i == d / 2 || i + 1 == d)
+    if (i <= 1 || i == d / 2 || i + 1 == d)
       made.landmarks.push_back({fmt::format("saddle {} of the descent", i + 1),
                                 Landmark::Kind::strict_saddle, Landmark::Of::population, reached});
     reached[i] = 4 * tube;

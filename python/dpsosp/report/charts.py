@@ -102,6 +102,7 @@ def _forest_row(row: Model, columns: Sequence[Model]) -> Model:
     return Model(claim=row.claim, method=row.method, word=row.word, papers=" ".join(papers),
                  axes="".join(axis_class(r.axis) for r in row.rates),
                  conditional=any("conditional" in r.privacy for r in row.rates),
+                 simulated=all("simulated" in r.privacy for r in row.rates),
                  cells=[_forest_cell(c, next((r for r in row.rates if axis_class(r.axis) == c.css), None))
                         for c in columns])
 

@@ -319,6 +319,14 @@
     doc.addEventListener("click", function (event) { if (!event.target.closest(".find")) hits.hidden = true; });
   }
 
+  /* what is folded is printed */
+  var folded = [];
+  addEventListener("beforeprint", function () {
+    folded = Array.prototype.filter.call(document.querySelectorAll("details.fold"), function (d) { return !d.open; });
+    folded.forEach(function (d) { d.open = true; });
+  });
+  addEventListener("afterprint", function () { folded.forEach(function (d) { d.open = false; }); });
+
   /* which method: the cells nearest to a question, never interpolated */
   var ask = one("#ask");
   if (ask) {
@@ -342,8 +350,10 @@
       Object.keys(groups).forEach(function (name) {
         var c = groups[name];
         answer.appendChild(make("h3", {}, c.title + " at n = " + c.n + ", d = " + c.d + ", ε = " + c.e));
-        answer.appendChild(make("p", {}, "Factors from the question: " + (c.n * c.e / (n * e)).toPrecision(2) + " in n ε, " +
-          (c.d / d).toPrecision(2) + " in d. The start has " + c.start + ", one gradient’s noise " + c.floor + "."));
+        var factors = [c.n * c.e / (n * e), c.d / d].map(function (f) { return +f.toPrecision(2); });
+        var far = factors.some(function (f) { return f > 10 || f < 0.1; });
+        answer.appendChild(make("p", far ? { "class": "warning" } : {}, (far ? "No cell is near. " : "") +
+          "Factors from the question: " + factors[0] + " in n ε, " + factors[1] + " in d. The start has " + c.start + ", one gradient’s noise " + c.floor + "."));
         var list = make("ol");
         c.levels.slice(0, 5).forEach(function (l) {
           list.appendChild(make("li", {}, l[0] + ": " + l[1] + " [" + l[2] + ", " + l[3] + "]; " + l[4]));

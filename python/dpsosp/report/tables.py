@@ -45,7 +45,8 @@ def heads(columns: Sequence[Model]) -> list[Model]:
 def said(row: Model, columns: Sequence[Model]) -> list[tuple[Model, Model]]:
     """Those in which the row says something, with its cells."""
     cells = [(c, row.cells[c.index]) for c in columns]
-    return [(c, cell) for c, cell in cells if cell.labels or cell.content not in (None, "", EMPTY)]
+    return [(c, cell) for c, cell in cells
+            if cell.content not in (None, "", EMPTY) or cell.labels and not c.below]
 
 
 def notes(table: Model) -> list[str]:
@@ -115,7 +116,7 @@ def _columns(table: Model) -> list[Model]:
 
 def _counts(cells: Sequence[Model]) -> bool:
     """Whether all are whole numbers, or missing."""
-    texts = {cell.content for cell in cells if isinstance(cell.content, str)} - {EMPTY}
+    texts = {cell.content for cell in cells if isinstance(cell.content, str)} - {EMPTY, ""}
     return bool(texts) and all(text.isdecimal() for text in texts)
 
 

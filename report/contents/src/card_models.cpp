@@ -64,7 +64,7 @@ std::optional<ShownRun> shown_run(const Stored& stored, const std::string& algor
                    .setting = fmt::format("{}, n = {}, ε = {:g}, δ = {:g}, seed {}{}", d.problem,
                                           d.records, d.epsilon, d.delta, d.seed,
                                           result->privacy.label == PrivacyLabel::simulated
-                                              ? "; simulated, so that each ε is that of records"
+                                              ? "; records are simulated: ε is what real ones would be charged"
                                               : ""),
                    .guarantee = result->privacy.guarantee,
                    .spent = result->privacy.spent,

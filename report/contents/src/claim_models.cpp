@@ -81,13 +81,13 @@ std::optional<plots::Figure> figure_of(const std::vector<Rate>& rates, const Sto
                     [&](const plots::Series& s) { return !of_claim(s) && !guides_one(s); });
       if (!p.series.empty()) f.panels.push_back(std::move(p));
     }
-    if (const Arm* arm = stored.arm_of(r.sweep, r.arm)) settings.insert(setting_of(*arm));
+    if (auto s = stored.setting_of(r.sweep, r.part, r.arm); !s.empty()) settings.insert(s);
   }
   if (f.panels.empty()) return {};
   f.caption =
       "Medians over seeds, bars from the smallest to the largest. Dotted: the claimed exponent "
-      "through "
-      "the first cell, and the accuracy that the schedule solved for. Where not varied: ";
+      "through the first cell; dashed: the accuracy that the schedule solved for. Where not "
+      "varied: ";
   f.caption += fmt::format("{}.", fmt::join(settings, "; "));
   return f;
 }

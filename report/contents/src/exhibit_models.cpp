@@ -34,9 +34,8 @@ std::string settings_of(const plots::Figure& f, const Stored& stored) {
   for (const plots::Panel& p : f.panels) {
     if (!stored.has_sweep(p.origin.sweep)) continue;
     for (const plots::Series& s : p.series) {
-      const Arm* arm = s.dashed ? nullptr : stored.arm_of(p.origin.sweep, s.label);
-      if (arm == nullptr) continue;
-      add_once(settings, setting_of(*arm));
+      if (!s.dashed)
+        add_once(settings, stored.setting_of(p.origin.sweep, p.origin.part, s.label));
     }
   }
   if (settings.empty()) return {};

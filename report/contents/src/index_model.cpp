@@ -17,13 +17,14 @@ constexpr std::string_view rule =
     "A finding stands here where every claim that it names has the word that its sentence rests on "
     "in these runs. The list is that of docs/findings.md, which has the numbers, in its order.";
 
-/// The intervals of the methods that were measured in n, d and ε and have each in its zone.
-std::vector<Rate> kept_rates(const std::vector<ForestGroup>& forest) {
+/// The intervals of the methods on these claims that were measured in n, d and ε.
+std::vector<Rate> kept_rates(const std::vector<ForestGroup>& forest,
+                             const std::vector<std::string>& claims) {
   std::vector<Rate> kept;
   std::set<std::string> methods;
   for (const ForestGroup& g : forest)
     for (const ForestRow& row : g.rows) {
-      if (row.rates.size() < 3) continue;
+      if (row.rates.size() < 3 || std::ranges::find(claims, row.claim) == claims.end()) continue;
       const bool within = std::ranges::all_of(
           row.rates, [](const Rate& r) { return r.low >= r.zone_low && r.high <= r.zone_high; });
       // One statement a method and sweep: others repeat its slopes.
@@ -56,7 +57,7 @@ std::vector<Highlight> highlights_of(const Stored& stored, const std::vector<For
       continue;
     Highlight h{.sentence = f.sentence, .command = f.commands.front()};
     for (const auto& [claim, unused] : f.words) h.claims.push_back(claim);
-    if (f.rates) h.intervals = kept_rates(forest);
+    if (f.rates) h.intervals = kept_rates(forest, h.claims);
     if (!f.figure.empty())
       if (const plots::Panel* p = panel_of(stored, f.exhibit, f.figure, f.panel)) h.panel = *p;
     if (!h.claims.empty()) h.page = fmt::format("claims/{}.html", file_name(h.claims.front()));
@@ -118,7 +119,8 @@ IndexPage index_of(const Stored& stored, const std::vector<ForestGroup>& forest,
   page.lead = fmt::format(
       "dpsosp runs {} private algorithms for non-convex problems with one privacy core, one set of "
       "problems and one evaluator. This report shows {} exhibits and judges {} claims, of which {} "
-      "are printed. Adjacency is replace-one throughout.",
+      "are printed. Adjacency is replace-one throughout. Most exponents are measured on simulated "
+      "records, with n and ε beyond those of data sets.",
       of_private, stored.reproduced().exhibits.size(), stored.findings().size(),
       std::ranges::count(stored.claims().claims, ClaimOf::paper, &Claim::of));
   if (stored.study().scale == Scale::smoke)

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <set>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -105,17 +106,43 @@ std::string short_number(double v) {
                      exponent < 0 ? "−" : "", std::abs(exponent));
 }
 
-std::string setting_of(const Arm& arm) {
-  std::string setting = fmt::format("{} on {}", arm.name, arm.spec.problem);
-  if (arm.spec.dimension) setting += fmt::format(", d = {}", *arm.spec.dimension);
-  if (arm.spec.records > 0)
-    setting += fmt::format(", n = {}", short_number(static_cast<double>(arm.spec.records)));
-  setting +=
-      fmt::format(", ε = {}, δ = {}", short_number(arm.spec.epsilon), short_number(arm.spec.delta));
-  const auto sampling = arm.spec.problem_settings.find("sampling");
-  const bool simulated = sampling != arm.spec.problem_settings.end() &&
+std::string setting_of(const Sweep& sweep, const Part& part, std::size_t arm) {
+  std::set<std::string> dimensions, records, epsilons;
+  std::set<std::size_t> seeds;
+  for (const Cell& cell : cells_of(sweep, part)) {
+    if (cell.arm != arm) continue;
+    const RunDescription& run = cell.first_run();
+    if (run.dimension) dimensions.insert(fmt::format("{}", *run.dimension));
+    if (run.records > 0) records.insert(short_number(static_cast<double>(run.records)));
+    epsilons.insert(short_number(run.epsilon));
+    seeds.insert(cell.runs.size());
+  }
+  const RunSpec& spec = sweep.arms[arm].spec;
+  std::string setting = fmt::format("{} on {}", sweep.arms[arm].name, spec.problem);
+  const auto add_fixed = [&](const char* name, const std::set<std::string>& values) {
+    if (values.size() == 1) setting += fmt::format(", {} = {}", name, *values.begin());
+  };
+  add_fixed("d", dimensions);
+  add_fixed("n", records);
+  add_fixed("ε", epsilons);
+  setting += fmt::format(", δ = {}", short_number(spec.delta));
+  if (!seeds.empty())
+    setting += seeds.size() == 1 ? fmt::format(", {} seeds", *seeds.begin())
+                                 : fmt::format(", {} to {} seeds", *seeds.begin(), *seeds.rbegin());
+  const auto sampling = spec.problem_settings.find("sampling");
+  const bool simulated = sampling != spec.problem_settings.end() &&
                          (sampling->second == "whole" || sampling->second == "stream");
   return simulated ? setting + ", simulated records" : setting;
+}
+
+std::string Stored::setting_of(const std::string& sweep, const std::string& part,
+                               const std::string& arm) const {
+  const auto s = sweeps_.find(sweep);
+  if (s == sweeps_.end()) return {};
+  const auto p = std::ranges::find(s->second.parts, part, &Part::name);
+  const auto a = std::ranges::find(s->second.arms, arm, &Arm::name);
+  if (p == s->second.parts.end() || a == s->second.arms.end()) return {};
+  return report::setting_of(s->second, *p, static_cast<std::size_t>(a - s->second.arms.begin()));
 }
 
 Stored::Stored(const Reproduced& reproduced, const Collection& collection)

@@ -36,6 +36,9 @@ class Stored {
   bool has_sweep(const std::string& name) const { return sweeps_.contains(name); }
   const std::map<std::string, Sweep>& sweeps() const { return sweeps_; }
   const Arm* arm_of(const std::string& sweep, const std::string& arm) const;
+  /// setting_of() by names; empty where there is none.
+  std::string setting_of(const std::string& sweep, const std::string& part,
+                         const std::string& arm) const;
   /// The figure of a sweep: every fitted part.
   const plots::Figure& figure_of(const std::string& sweep) const;
 
@@ -64,9 +67,9 @@ Rate rate_of(const Slope& slope, const std::optional<ClaimedExponent>& claimed,
              const std::string& sweep, const Arm* arm);
 /// "1000", "4·10^{9}", "10^{−4}"
 std::string short_number(double v);
-/// "DP-SPIDER on double-well, d = 4, n = 10^{6}, ε = 1, δ = 10^{−6}"; and that records are
-/// simulated, where they are
-std::string setting_of(const Arm& arm);
+/// "DP-SPIDER on double-well, d = 4, n = 10^{6}, ε = 1, δ = 10^{−6}, 5 seeds": what the part does not
+/// vary; and that records are simulated, where they are
+std::string setting_of(const Sweep& sweep, const Part& part, std::size_t arm);
 
 /// Unless it is empty or there.
 void add_once(std::vector<std::string>& list, const std::string& entry);

@@ -88,9 +88,8 @@ std::vector<plots::Figure> figures_of(const Runs& runs, const Sweep& sweep,
       continue;
     }
     std::set<std::string> settings;
-    for (const std::size_t arm : part.arms) settings.insert(setting_of(sweep.arms[arm]));
-    whole.caption += fmt::format(" {} seeds a cell. Where not varied: {}.", part.seeds,
-                                 fmt::join(settings, "; "));
+    for (const std::size_t arm : part.arms) settings.insert(setting_of(sweep, part, arm));
+    whole.caption += fmt::format(" Where not varied: {}.", fmt::join(settings, "; "));
     if (is_tuned(sweep, part))
       whole.caption +=
           fmt::format(" Settings were chosen on {} other seeds, as the table {} has it.",

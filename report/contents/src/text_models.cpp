@@ -21,10 +21,9 @@ TextPage privacy_page(const Stored& stored) {
   TextPage page{.id = "privacy",
                 .title = "Privacy",
                 .lead =
-                    "An algorithm reaches the records only through a curator. Every query clips "
-                    "each record’s "
-                    "contribution, adds noise, and is charged to a ledger under replace-one "
-                    "adjacency; a filter "
+                    "An algorithm reaches the records only through a curator. Every query of an "
+                    "algorithm that is not conditional clips each record’s contribution, adds "
+                    "noise, and is charged to a ledger under replace-one adjacency; a filter "
                     "refuses the query that would exceed the budget."};
   std::map<std::string, std::vector<std::string>> by_label;
   for (const AlgorithmEntry& e : algorithm_registry())
@@ -135,9 +134,8 @@ TextPage provenance_page(const Stored& stored) {
       {.id = "again",
        .heading = "To make it again",
        .paragraphs =
-           {"Every figure and table names the sweep whose runs alone it shows. Two equal builds "
-            "give a run "
-            "the same bits. A report is written again from its store without computing anything."},
+           {"The page of an exhibit names its sweeps. Two equal builds give a run the same bits. "
+            "A report is written again from its store without computing anything."},
        .commands = {{"Everything", "./run reproduce"},
                     {"The report alone, from the store", "./run dpsosp report"},
                     {"Compare with the committed tables", "./run reproduce --check results"}}});

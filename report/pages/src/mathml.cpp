@@ -138,6 +138,7 @@ class Formula {
     if (name == "text" || name == "mathrm" || name == "textbf" || name == "textit" ||
         name == "operatorname" || name == "mathbf" || name == "mathcal" || name == "mathsf" ||
         name == "textsf" || name == "texttt") {
+      if (rest_.starts_with("*")) rest_.remove_prefix(1);  // \operatorname*
       skip_spaces();
       if (!rest_.starts_with("{")) return argument();
       const std::string_view inside = group();

@@ -95,6 +95,7 @@ plots::Figure share_figure(const Runs& runs, const Sweep& sweep) {
     auto& [left, right] = of_arm[cell.arm];
     left.label = right.label = sweep.arms[cell.arm].name;
     left.style = right.style = cell.arm;
+    left.algorithm = right.algorithm = sweep.arms[cell.arm].spec.algorithm;
     left.x.push_back(*coordinate(cell.at, "records"));
     left.y.push_back(std::ranges::min(fraction.values));
     right.x.push_back(median(level.values));

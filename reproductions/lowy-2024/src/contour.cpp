@@ -149,12 +149,13 @@ plots::Exhibit contour_exhibit(const Runs& runs, const Study& study) {
   t.row_header = "d";
   t.column_groups.push_back(
       {"", {"n at ratio 1", "n at ratio 1, promised", "promised n/d", "ratio at the largest n"}});
-  int crossed = 0;
+  int crossed = 0, leading = 0;
   for (const RatioCurve& c : curves) {
     const auto n = crossing(c.moved_records, c.moved_ratio);
     const auto near_start = crossing(c.records, c.ratio);
     const auto promised = crossing(c.records, c.promised);
     crossed += n.has_value();
+    leading += c.ratio.back() < 1;
     t.add({.label = fmt::format("{:g}", c.dimension),
            .cells = {
                plots::text_cell(n            ? fmt::format("{:.3g}", *n)
@@ -170,8 +171,9 @@ plots::Exhibit contour_exhibit(const Runs& runs, const Study& study) {
   e.figures.push_back(figure(curves));
   e.verdict = {
       fmt::format(
-          "the ratio crosses 1 at {} of {} dimensions where both methods have left their start",
-          crossed, curves.size()),
+          "the warm start leads at the largest n for {} of {} dimensions; a crossing where both "
+          "methods have left their start is seen at {}",
+          leading, curves.size(), crossed),
       plots::Tone::neutral};
   return e;
 }
