@@ -45,8 +45,8 @@ inline testing::AssertionResult each(std::string_view text,
                                      std::initializer_list<std::string_view> parts, bool wanted) {
   for (const std::string_view part : parts)
     if ((text.find(part) != std::string_view::npos) != wanted)
-      return testing::AssertionFailure()
-             << (wanted ? "lacks \"" : "has \"") << part << "\":\n" << text;
+      return testing::AssertionFailure() << (wanted ? "lacks \"" : "has \"") << part << "\":\n"
+                                         << text;
   return testing::AssertionSuccess();
 }
 }  // namespace text_detail

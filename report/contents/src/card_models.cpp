@@ -61,11 +61,12 @@ std::optional<ShownRun> shown_run(const Stored& stored, const std::string& algor
       const RunResult* result = stored.runs().result(middle.runs.front());
       if (result == nullptr) continue;
       ShownRun run{.command = fmt::format("./run {}", command_of(d)),
-                   .setting = fmt::format("{}, n = {}, ε = {:g}, δ = {:g}, seed {}{}", d.problem,
-                                          d.records, d.epsilon, d.delta, d.seed,
-                                          result->privacy.label == PrivacyLabel::simulated
-                                              ? "; records are simulated: ε is what real ones would be charged"
-                                              : ""),
+                   .setting = fmt::format(
+                       "{}, n = {}, ε = {:g}, δ = {:g}, seed {}{}", d.problem, d.records, d.epsilon,
+                       d.delta, d.seed,
+                       result->privacy.label == PrivacyLabel::simulated
+                           ? "; records are simulated: ε is what real ones would be charged"
+                           : ""),
                    .guarantee = result->privacy.guarantee,
                    .spent = result->privacy.spent,
                    .accountant = result->privacy.spent_accountant};

@@ -34,8 +34,7 @@ std::string settings_of(const plots::Figure& f, const Stored& stored) {
   for (const plots::Panel& p : f.panels) {
     if (!stored.has_sweep(p.origin.sweep)) continue;
     for (const plots::Series& s : p.series) {
-      if (!s.dashed)
-        add_once(settings, stored.setting_of(p.origin.sweep, p.origin.part, s.label));
+      if (!s.dashed) add_once(settings, stored.setting_of(p.origin.sweep, p.origin.part, s.label));
     }
   }
   if (settings.empty()) return {};
@@ -124,8 +123,8 @@ std::vector<ExhibitPage> exhibit_pages_of(const Stored& stored,
       }
     std::set<std::string> algorithms;
     if (entry.id != "claims")  // its runs are those of all others
-      for (const Job& job : all.jobs[k].empty() && !entry.first_job ? entry.jobs(stored.study())
-                                                                    : all.jobs[k])
+      for (const Job& job :
+           all.jobs[k].empty() && !entry.first_job ? entry.jobs(stored.study()) : all.jobs[k])
         if (job.run() != nullptr) algorithms.insert(job.run()->algorithm);
     p.algorithms.assign(algorithms.begin(), algorithms.end());
     p.forest = forest_of(forest, p);

@@ -72,8 +72,8 @@ std::vector<Missing> missing_of(const Stored& stored) {
   for (std::size_t k = 0; k < all.entries.size(); ++k) {
     const ExhibitEntry& e = *all.entries[k];
     const std::string& verdict = all.exhibits[k].verdict.text;
-    const bool lacks_runs = e.on_request && all.jobs[k].empty() &&
-                            (e.first_job || !e.jobs(stored.study()).empty());
+    const bool lacks_runs =
+        e.on_request && all.jobs[k].empty() && (e.first_job || !e.jobs(stored.study()).empty());
     if (lacks_runs || verdict.starts_with("not run"))
       list.push_back({.what = e.title,
                       .why = lacks_runs

@@ -87,7 +87,8 @@ std::string sentence_of(const LeagueCell& c) {
                               first.median, first.settings);
   if (c.levels.size() > 1)
     t += fmt::format(", `{}` next with {:.3g}", c.levels[1].algorithm, c.levels[1].median);
-  return t + fmt::format("; the start has {:.3g}, the noise of one gradient {:.3g}.", c.start, c.floor);
+  return t +
+         fmt::format("; the start has {:.3g}, the noise of one gradient {:.3g}.", c.start, c.floor);
 }
 
 }  // namespace

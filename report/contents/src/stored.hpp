@@ -67,8 +67,8 @@ Rate rate_of(const Slope& slope, const std::optional<ClaimedExponent>& claimed,
              const std::string& sweep, const Arm* arm);
 /// "1000", "4·10^{9}", "10^{−4}"
 std::string short_number(double v);
-/// "DP-SPIDER on double-well, d = 4, n = 10^{6}, ε = 1, δ = 10^{−6}, 5 seeds": what the part does not
-/// vary; and that records are simulated, where they are
+/// "DP-SPIDER on double-well, d = 4, n = 10^{6}, ε = 1, δ = 10^{−6}, 5 seeds": what the part does
+/// not vary; and that records are simulated, where they are
 std::string setting_of(const Sweep& sweep, const Part& part, std::size_t arm);
 
 /// Unless it is empty or there.
