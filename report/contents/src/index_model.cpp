@@ -17,19 +17,18 @@ constexpr std::string_view rule =
     "A finding stands here where every claim that it names has the word that its sentence rests on "
     "in these runs. The list is that of docs/findings.md, which has the numbers, in its order.";
 
-/// The intervals of the methods on these claims that were measured in n, d and ε.
+/// The intervals of the first method on each of these claims that was measured in n, d and ε and
+/// has each in its zone.
 std::vector<Rate> kept_rates(const std::vector<ForestGroup>& forest,
                              const std::vector<std::string>& claims) {
   std::vector<Rate> kept;
-  std::set<std::string> methods;
+  std::set<std::string> shown;
   for (const ForestGroup& g : forest)
     for (const ForestRow& row : g.rows) {
       if (row.rates.size() < 3 || std::ranges::find(claims, row.claim) == claims.end()) continue;
       const bool within = std::ranges::all_of(
           row.rates, [](const Rate& r) { return r.low >= r.zone_low && r.high <= r.zone_high; });
-      // One statement a method and sweep: others repeat its slopes.
-      if (!methods.insert(row.rates.front().sweep + row.rates.front().arm).second || !within)
-        continue;
+      if (!within || !shown.insert(row.claim).second) continue;
       for (Rate r : row.rates) {
         r.arm = row.method;
         kept.push_back(std::move(r));
