@@ -77,7 +77,9 @@ std::vector<std::string> run(const Module& module, const std::vector<std::string
   command.insert(command.begin(), {"env", fmt::format("{}={}", python_path, package_path())});
   const auto [code, out, said] = ask_program(command);
   if (code == 0) return {};
-  if (code == 127) return {cannot_run(module, said.substr(0, said.find('\n')))};
+  constexpr int not_executable = 126, not_there = 127;  // of env
+  if (code == not_executable || code == not_there)
+    return {cannot_run(module, said.substr(0, said.find('\n')))};
   constexpr int unwritten = 3;
   if (code == unwritten && !said.empty()) throw InputError(lines_of(said).back());
   std::vector<std::string> reasons;
