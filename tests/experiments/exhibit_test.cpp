@@ -94,6 +94,23 @@ TEST(OnRequest, IsComputedWhereNamedAndShownFromStoreAfterwards) {
   EXPECT_NE(page(folder, "figure").find("2 runs"), std::string::npos);
 }
 
+TEST(OnRequest, ListsNoRunsWhileTheStoreLacksTheFirst) {
+  const TemporaryFolder folder;
+  Catalogue c = catalogue();
+  int listed = 0;
+  c.exhibits[1].jobs = [&listed](const Study& study) {
+    ++listed;
+    return two_jobs(study, "long");
+  };
+  c.exhibits[1].first_job = [](const Study& study) { return two_jobs(study, "long").front(); };
+  EXPECT_EQ(runs_of(c, options(folder)), 4);
+  EXPECT_EQ(listed, 0);
+  EXPECT_NE(page(folder, "figure").find("0 runs"), std::string::npos);
+  EXPECT_EQ(runs_of(c, options(folder, {"smith-2027/figure"})), 2);
+  EXPECT_EQ(runs_of(c, options(folder)), 0);
+  EXPECT_NE(page(folder, "figure").find("2 runs"), std::string::npos);
+}
+
 TEST(OnRequest, IsNotShownByHalves) {
   const TemporaryFolder folder;
   const Catalogue c = catalogue();

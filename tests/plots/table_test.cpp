@@ -27,6 +27,16 @@ std::vector<std::string> all_back_ends(const Table& table) {
   return {to_markdown(table), to_latex(table), to_csv(table)};
 }
 
+TEST(Table, AddsARowToTheLastGroupOfItsLabel) {
+  Table t;
+  t.add({.label = "1"});
+  t.add({.label = "2"});
+  for (const char* group : {"a", "a", "b", "a"}) t.add({.label = "row"}, group);
+  std::vector<std::pair<std::string, std::size_t>> groups;
+  for (const RowGroup& g : t.row_groups) groups.emplace_back(g.label, g.rows.size());
+  EXPECT_EQ(groups, (decltype(groups){{"", 2}, {"a", 2}, {"b", 1}, {"a", 1}}));
+}
+
 TEST(Table, SpreadUsesFinishedRunsOnly) {
   const std::vector<double> odd{3, 1, 2};
   const Spread three = spread_of(odd, 2, "not_finite");

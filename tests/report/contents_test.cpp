@@ -82,6 +82,46 @@ TEST_F(Contents, ForestHasEverySlopeOfEveryClaimOnce) {
   EXPECT_EQ(claims, expected);
 }
 
+TEST_F(Contents, ResultsThatStayInTheStoreAreThoseOfItsRuns) {
+  const Store store(folder_->path() / "sweep.sqlite", Store::Access::read_only);
+  std::vector<StoredRun> whole, bare;
+  std::vector<Job> jobs;
+  store.each([&](const StoredRun& run, const Provenance&) {
+    whole.push_back(run);
+    jobs.emplace_back(run.key.description());
+  });
+  ASSERT_FALSE(whole.empty());
+  add_stored(store, jobs, bare);
+  const Runs here(whole), there(bare, store);
+  for (std::size_t k = 0; k < jobs.size(); ++k) {
+    EXPECT_TRUE(bare[k].result.is_null());
+    ASSERT_EQ(here.result(jobs[k]) == nullptr, there.result(jobs[k]) == nullptr);
+    if (here.result(jobs[k]) != nullptr) {
+      EXPECT_EQ(nlohmann::json(*here.result(jobs[k])), nlohmann::json(*there.result(jobs[k])));
+    }
+  }
+}
+
+TEST(Captions, NameWhatThePartDoesNotVary) {
+  const Sweep s = parse_sweep(R"(
+title = "A sweep"
+metric = "output.sosp_level"
+seeds = 3
+[[arm]]
+name = "ours"
+algorithm = "arora-2023/dp-spider"
+problem = "ripple-location"
+records = 40000
+dimension = 10
+[[part]]
+name = "d"
+axes = [{ dimension = [4, 8] }, { records = [20000] }]
+)",
+                              "test", Scale::quick);
+  EXPECT_EQ(setting_of(s, s.parts[0], 0),
+            "ours on ripple-location, n = 20000, ε = 1, δ = 10^{−6}, 3 seeds");
+}
+
 TEST_F(Contents, SaysWhatIsNotInTheReport) {
   ASSERT_EQ(site_->exhibits.size(), 1U);
   EXPECT_EQ(site_->exhibits[0].id, exhibit);

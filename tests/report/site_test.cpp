@@ -187,6 +187,8 @@ TEST(Formulas, OfQuotationsAreMathML) {
   for (const char* part : {"<mfrac>", "<msqrt>", "<msub>", "<msup>", "≤", "α"})
     EXPECT_EQ(count_of(formula, part), 1U) << part;
   EXPECT_TRUE(has(formulas.at("a<b"), "&lt;"));
+  add_formulas(formulas, R"($\operatorname*{argmin}$)");
+  EXPECT_TRUE(has(formulas.at(R"(\operatorname*{argmin})"), "<mtext>argmin</mtext>"));
 }
 
 TEST(Formulas, OfMarkdownAreThoseOfItsQuotations) {
