@@ -2,6 +2,7 @@
 #include "dpsosp/trusted/expression.hpp"
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cstdint>
 
@@ -149,10 +150,16 @@ void Expression::evaluate(ConstVectorRef scores, ConstVectorRef labels, VectorRe
   for (; first + strip <= out.size(); first += strip)
     std::copy_n(run<strip>(space.data(), scores.data() + first, labels.data() + first, strip),
                 strip, out.data() + first);
-  if (const Index left = out.size() - first; left > 0)
-    std::copy_n(
-        run<Eigen::Dynamic>(space.data(), scores.data() + first, labels.data() + first, left), left,
-        out.data() + first);
+  const Index left = out.size() - first;
+  if (left == 0) return;
+  // Whole vectors: a record's last bits must not depend on its place among the others.
+  constexpr Index lanes = EIGEN_MAX_ALIGN_BYTES / sizeof(double);
+  std::array<double, strip> last_scores{}, last_labels{};
+  std::copy_n(scores.data() + first, left, last_scores.data());
+  std::copy_n(labels.data() + first, left, last_labels.data());
+  std::copy_n(run<Eigen::Dynamic>(space.data(), last_scores.data(), last_labels.data(),
+                                  (left + lanes - 1) / lanes * lanes),
+              left, out.data() + first);
 }
 
 }  // namespace dpsosp

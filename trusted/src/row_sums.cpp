@@ -382,7 +382,7 @@ ClipReport RowSums::add_hessians(const Point& point, const Members& members, dou
                                  VectorRef out) const {
   if (!adds_hessians()) return ClippedSums::add_hessians(point, members, limit, out);
   const NoTraces before_and_after;
-  const Index d = table_.width(), at_a_time = rows_in_cache(d);
+  const Index d = table_.width();
   check({point.x.size()});
   check({out.size()}, d * d);
   const BatchView& columns = members.columns;
@@ -391,19 +391,14 @@ ClipReport RowSums::add_hessians(const Point& point, const Members& members, dou
       chunked_sum(columns.size(), lower, [&](Index first, Index last, VectorRef partial) {
         const NoTraces of_this_thread;
         ClipReport report;
-        Eigen::Map<Matrix> sum(partial.data(), d, d);
-        Matrix rows(d, at_a_time), weighed(d, at_a_time);
-        by_few(2, point, nullptr, columns, first, last, [&](Index k, const Few& few) {
-          const Index count = few.values.size();
-          for (Index j = 0; j < count; ++j) {
+        by_few(2, point, nullptr, columns, first, last, [&](Index k, Few& few) {
+          for (Index j = 0; j < few.values.size(); ++j) {
             const Index i = columns[k + j], times = members.times(i);
             const double a = lengths_[i], c = few.values[j], norm = std::abs(c) * a * a;
             const double weight = times > 0 ? clip_weight(report, norm, limit, times) : 0.0;
-            rows.col(j) = column_vector(few.rows[static_cast<std::size_t>(j)], d);
-            weighed.col(j) = outer_factor(weight, c, a) * rows.col(j);
+            few.weights[j] = outer_factor(weight, c, a);
           }
-          sum.triangularView<Eigen::Lower>() +=
-              weighed.leftCols(count) * rows.leftCols(count).transpose();
+          add_outer_products(few.rows, few.weights, partial.reshaped(d, d));
         });
         return report;
       });

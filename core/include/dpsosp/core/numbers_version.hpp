@@ -10,6 +10,7 @@ namespace dpsosp {
 /// 4: tilted records eight at a time; residuals that cancel left out; solves by inverse pivots.
 /// 5: sines, cosines and powers of our own.
 /// 6: whole Hessians of rank one as sums of outer products.
-inline constexpr int library_numbers_version = 6;
+/// 7: losses of rows in whole vectors, and their Hessians by the same sums with every processor.
+inline constexpr int library_numbers_version = 7;
 
 }  // namespace dpsosp
