@@ -2,6 +2,7 @@
 // What holds of the records of every form.
 #include "dpsosp/trusted/admit.hpp"
 
+#include <cstdint>
 #include <memory>
 #include <type_traits>
 #include <utility>
@@ -13,6 +14,7 @@
 #include "dense_losses.hpp"
 #include "dpsosp/core/errors.hpp"
 #include "dpsosp/core/stream.hpp"
+#include "dpsosp/trusted/encode.hpp"
 #include "losses.hpp"
 
 namespace dpsosp::admit_test {
@@ -86,6 +88,49 @@ TEST(Records, AddWholeHessiansOfWhichProductsAreColumns) {
     }
   }
   EXPECT_GE(added, 2);
+}
+
+/// Writes its cells, half of them, and what it finds where nothing was written before; throws at 3.
+struct Writer {
+  struct Facts {
+    Index width;
+  };
+  static Index width(const Facts& facts) { return facts.width; }
+  static double encode(const Facts& facts, ConstVectorRef cells, double label, VectorRef column) {
+    EXPECT_TRUE(column.isZero(0));
+    column[0] = cells[0];
+    if (label == 3) throw InputError("a label that is refused");
+    if (label != 4) column.tail(facts.width - 1) = cells.tail(facts.width - 1);
+    return -label;
+  }
+};
+
+TEST(Encoding, OfARowIsThatOfNoOther) {
+  Eigen::Matrix<std::uint8_t, 3, Eigen::Dynamic> cells(3, 6);
+  cells.setRandom();
+  Vector labels{{1, 3, 2, 4, 2, 1}};
+  const std::vector<Index> rows{5, 0, 1, 3, 2};
+  const RecordColumns before = encoded<Writer>({3}, cells, labels, rows);
+  ASSERT_EQ(before.features.cols(), 5);
+  EXPECT_EQ(before.features.col(1), cells.col(0).cast<double>());
+  EXPECT_EQ(before.labels, (Vector{{-1, -1, 0, -4, -2}}));
+  EXPECT_TRUE(before.features.col(2).isZero(0)) << "it threw";
+  for (Index k = 0; k < 5; ++k)
+    for (const double label : {2.0, 3.0, 4.0}) {
+      const Index row = rows[static_cast<std::size_t>(k)];
+      auto other_cells = cells;
+      Vector other_labels = labels;
+      other_cells.col(row).setConstant(7);
+      other_labels[row] = label;
+      const RecordColumns after = encoded<Writer>({3}, other_cells, other_labels, rows);
+      for (Index j = 0; j < 5; ++j)
+        if (j != k) {
+          EXPECT_EQ(after.features.col(j), before.features.col(j)) << j << k;
+          EXPECT_EQ(after.labels[j], before.labels[j]) << j << k;
+        }
+    }
+  for (const Index row : {-1, 6})
+    EXPECT_THROW(encoded<Writer>({3}, cells, labels, {0, row}), InputError);
 }
 
 // A copy would be called checked whatever its sums are.

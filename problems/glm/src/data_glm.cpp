@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "dpsosp/problems/data_glm.hpp"
 
+#include <algorithm>
 #include <cmath>
+#include <limits>
 #include <numeric>
 #include <utility>
 
@@ -28,6 +30,14 @@ std::vector<Index> permuted_rows(Index available, Index count, std::uint64_t dat
 }
 
 }  // namespace
+
+double RecordEnding::finish(VectorRef column, double label) const {
+  if (bias) {
+    column[column.size() - 1] = 1;
+    column /= std::sqrt(2.0);
+  }
+  return std::clamp(label, least, most);
+}
 
 Fields DataGlmFamily::fields() {
   Fields all = data_fields();
@@ -82,23 +92,21 @@ Constants DataGlmFamily::constants(const PublicFacts& facts) const {
                        gap_attained());
 }
 
+RecordEnding DataGlmFamily::ending() const {
+  constexpr double infinity = std::numeric_limits<double>::infinity();
+  return loss.is_formula() ? RecordEnding{bias, loss.label_least, loss.label_most}
+                           : RecordEnding{bias, -infinity, infinity};
+}
+
 void DataGlmFamily::draw(const InstanceSpec& spec, Problem& problem) const {
   if (const std::string what = missing(); !what.empty())
     throw InputError(fmt::format("{}: {}", name(), what));
-  const Index d = problem.facts.dimension;
   auto data = std::make_shared<GlmData>(load(rows_of(spec)));
-  if (bias) {  // (x, 1)/√2 is in the unit ball with x
-    data->features.conservativeResize(d, Eigen::NoChange);
-    data->features.bottomRows(1).setOnes();
-    data->features /= std::sqrt(2.0);
-  }
   Vector ends{{0, 1}};
-  if (loss.is_formula()) {
-    ends << loss.label_least, loss.label_most;
-    data->labels = data->labels.cwiseMax(ends[0]).cwiseMin(ends[1]);
-  }
+  if (loss.is_formula()) ends << loss.label_least, loss.label_most;
   const GlmModel model{std::string(name()), loss.make(radius), loss.make_penalty(radius)};
-  problem.extremes = glm_records(model, std::make_shared<GlmData>(glm_extremes(d, ends)));
+  problem.extremes =
+      glm_records(model, std::make_shared<GlmData>(glm_extremes(problem.facts.dimension, ends)));
   problem.empirical = glm_objective(model, data);
   problem.records = glm_records(model, std::move(data));
 }

@@ -6,8 +6,30 @@
 #include "dpsosp/core/data_folder.hpp"
 #include "dpsosp/core/errors.hpp"
 #include "dpsosp/problems/data_files.hpp"
+#include "dpsosp/trusted/encode.hpp"
 
 namespace dpsosp {
+namespace {
+
+constexpr Index pixels = 28 * 28;
+
+struct MnistEncoder {
+  struct Facts {
+    MnistGlm::Scaling scaling;
+    Index digit;
+    RecordEnding ending;
+  };
+  static Index width(const Facts& facts) { return pixels + (facts.ending.bias ? 1 : 0); }
+  static double encode(const Facts& facts, ConstVectorRef cells, double label, VectorRef column) {
+    auto x = column.head(pixels);
+    x = cells;
+    const double length = facts.scaling == MnistGlm::Scaling::record ? x.norm() : 28.0 * 255.0;
+    if (length > 0) x /= length;  // a black image stays 0
+    return facts.ending.finish(column, label == static_cast<double>(facts.digit) ? 1.0 : 0.0);
+  }
+};
+
+}  // namespace
 
 std::string_view MnistGlm::summary() const {
   return "one MNIST digit against the rest by phi(<w,x>; y); real images, d = 785 (./run data)";
@@ -50,19 +72,11 @@ GlmData MnistGlm::load(const std::vector<Index>& rows) const {
   if (labels.shape[0] != available())
     throw InputError(fmt::format("{}: {} labels, expected 60000",
                                  (data_folder() / paths[1]).string(), labels.shape[0]));
-  const auto count = static_cast<Index>(rows.size());
-  GlmData data{Matrix(raw_features(), count), Vector(count)};
-  for (Index k = 0; k < count; ++k) {
-    const auto row = static_cast<std::size_t>(rows[static_cast<std::size_t>(k)]);
-    const auto pixels = Eigen::Map<const Eigen::Matrix<std::uint8_t, Eigen::Dynamic, 1>>(
-        images.values.data() + row * 784, 784);
-    auto x = data.features.col(k);
-    x = pixels.cast<double>();
-    const double length = scaling == Scaling::record ? x.norm() : 28.0 * 255.0;
-    if (length > 0) x /= length;  // a black image stays 0
-    data.labels[k] = labels.values[row] == digit ? 1.0 : 0.0;
-  }
-  return data;
+  using Images = Eigen::Matrix<std::uint8_t, pixels, Eigen::Dynamic>;
+  using Digits = Eigen::Matrix<std::uint8_t, Eigen::Dynamic, 1>;
+  return encoded<MnistEncoder>({scaling, digit, ending()},
+                               Eigen::Map<const Images>(images.values.data(), pixels, available()),
+                               Eigen::Map<const Digits>(labels.values.data(), available()), rows);
 }
 
 }  // namespace dpsosp

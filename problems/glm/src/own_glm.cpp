@@ -14,6 +14,7 @@
 #include "dpsosp/core/errors.hpp"
 #include "dpsosp/core/hidden_files.hpp"
 #include "dpsosp/core/text_file.hpp"
+#include "dpsosp/trusted/encode.hpp"
 
 namespace dpsosp {
 namespace {
@@ -216,9 +217,7 @@ void OwnGlm::check_labels() const {
   }
 }
 
-double OwnGlm::encode(Index record, const std::vector<Index>& columns,
-                      const std::map<Index, Interval>& intervals, VectorRef x) const {
-  const auto cells = table().records.col(record);
+double OwnGlm::Encoder::Facts::shorten(ConstVectorRef cells, VectorRef x) const {
   for (Index j = 0; j < x.size(); ++j) x[j] = cells[columns[static_cast<std::size_t>(j)]];
   for (const auto& [place, interval] : intervals) {
     double& value = x[place];
@@ -239,22 +238,28 @@ double OwnGlm::encode(Index record, const std::vector<Index>& columns,
   return largest / longest * rest;
 }
 
-double OwnGlm::label_of(double entry) const {
+double OwnGlm::Encoder::Facts::label_of(double entry) const {
   return labels == Labels::signs ? (entry + 1) / 2 : entry;
+}
+
+Index OwnGlm::Encoder::width(const Facts& facts) {
+  return std::ssize(facts.columns) + (facts.ending.bias ? 1 : 0);
+}
+
+double OwnGlm::Encoder::encode(const Facts& facts, ConstVectorRef cells, double label,
+                               VectorRef column) {
+  facts.shorten(cells, column.head(std::ssize(facts.columns)));
+  return facts.ending.finish(column, facts.label_of(label));
+}
+
+OwnGlm::Encoder::Facts OwnGlm::encoding() const {
+  return {feature_columns(), intervals(), longest, labels, ending()};
 }
 
 GlmData OwnGlm::load(const std::vector<Index>& rows) const {
   check_labels();
-  const auto columns = feature_columns();
-  const auto of_columns = intervals();
-  const Index label_row = label_column();
-  GlmData out{Matrix(raw_features(), std::ssize(rows)), Vector(std::ssize(rows))};
-  for (Index k = 0; k < std::ssize(rows); ++k) {
-    const Index row = rows[static_cast<std::size_t>(k)];
-    out.labels[k] = label_of(table().records(label_row, row));
-    encode(row, columns, of_columns, out.features.col(k));
-  }
-  return out;
+  const Matrix& all = table().records;
+  return encoded<Encoder>(encoding(), all, all.row(label_column()), rows);
 }
 
 OwnGlm::Score OwnGlm::score_of(ConstVectorRef w) const {
@@ -271,16 +276,15 @@ OwnGlm::Score OwnGlm::score_of(ConstVectorRef w) const {
 }
 
 OwnGlm::Shortened OwnGlm::shortened(const InstanceSpec& spec) const {
-  const auto columns = feature_columns();
-  const auto of_columns = intervals();
+  const Encoder::Facts facts = encoding();
   const Index label_row = label_column();
   Shortened s{.records = spec.records};
   Vector x(raw_features());
   std::vector<double> lengths;
   for (const Index row : rows_of(spec)) {
-    if (const double length = encode(row, columns, of_columns, x); length > 1)
+    if (const double length = facts.shorten(table().records.col(row), x); length > 1)
       lengths.push_back(length);
-    const double y = label_of(table().records(label_row, row));
+    const double y = facts.label_of(table().records(label_row, row));
     if (loss.is_formula() && !(y >= loss.label_least && y <= loss.label_most)) ++s.labels_cut;
   }
   if (lengths.empty()) return s;
@@ -306,8 +310,7 @@ std::optional<OwnGlm::Judgement> OwnGlm::judge(const InstanceSpec& spec, ConstVe
   const auto n = static_cast<double>(rows.size());
   const bool zeros_and_ones = (judged.labels.array() == 0 || judged.labels.array() == 1).all();
   if (rows.empty() || !loss.classifies() || !zeros_and_ones) return {};
-  Vector scores = judged.features.transpose() * w.head(raw_features());
-  if (bias) scores.array() += w[w.size() - 1];
+  const Vector scores = judged.features.transpose() * w;
   const double ones = judged.labels.sum();
   const auto right = ((scores.array() > 0) == (judged.labels.array() == 1)).count();
   return Judgement{.records = std::ssize(rows),

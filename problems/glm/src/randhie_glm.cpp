@@ -10,6 +10,7 @@
 #include "dpsosp/core/data_folder.hpp"
 #include "dpsosp/core/errors.hpp"
 #include "dpsosp/problems/number_table.hpp"
+#include "dpsosp/trusted/encode.hpp"
 
 namespace dpsosp {
 namespace {
@@ -29,6 +30,28 @@ const std::array<Feature, 9> features{{
     {"hlthf", 1},                  // fair
     {"hlthp", 1},                  // poor
 }};
+
+struct RandhieEncoder {
+  struct Facts {
+    RandhieGlm::Target target;
+    RecordEnding ending;
+  };
+  static Index width(const Facts& facts) {
+    return std::ssize(features) + (facts.ending.bias ? 1 : 0);
+  }
+  /// \param cells  of mdvis and the features
+  static double encode(const Facts& facts, ConstVectorRef cells, double visits, VectorRef column) {
+    for (std::size_t j = 0; j < features.size(); ++j) {
+      const auto at = static_cast<Index>(j);
+      column[at] = std::clamp(cells[at + 1] / features[j].largest, 0.0, 1.0) / 3;
+    }
+    const double counted = std::max(visits, 0.0);
+    return facts.ending.finish(column,
+                               facts.target == RandhieGlm::Target::any
+                                   ? (counted > 0 ? 1.0 : 0.0)
+                                   : std::clamp(std::log1p(counted) / std::log(101.0), 0.0, 1.0));
+  }
+};
 
 }  // namespace
 
@@ -71,20 +94,7 @@ GlmData RandhieGlm::load(const std::vector<Index>& rows) const {
   if (table.cols() != available())
     throw InputError(
         fmt::format("{}: {} records, expected {}", path.string(), table.cols(), available()));
-  const auto count = static_cast<Index>(rows.size());
-  GlmData data{Matrix(raw_features(), count), Vector(count)};
-  for (Index k = 0; k < count; ++k) {
-    const Index row = rows[static_cast<std::size_t>(k)];
-    const double visits = std::max(table(0, row), 0.0);
-    data.labels[k] = target == Target::any
-                         ? (visits > 0 ? 1.0 : 0.0)
-                         : std::clamp(std::log1p(visits) / std::log(101.0), 0.0, 1.0);
-    for (Index j = 0; j < raw_features(); ++j)
-      data.features(j, k) =
-          std::clamp(table(j + 1, row) / features[static_cast<std::size_t>(j)].largest, 0.0, 1.0) /
-          3;
-  }
-  return data;
+  return encoded<RandhieEncoder>({target, ending()}, table, table.row(0), rows);
 }
 
 }  // namespace dpsosp

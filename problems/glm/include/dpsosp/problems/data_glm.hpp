@@ -11,6 +11,15 @@
 
 namespace dpsosp {
 
+/// What every encoder of real data ends with.
+struct RecordEnding {
+  bool bias;
+  double least, most;  ///< of labels
+
+  /// Makes (x, 1)/√2 of x with a bias, which is in the unit ball with x; the label within its ends.
+  double finish(VectorRef column, double label) const;
+};
+
 /// Generalised linear models of real data: records are read from files that `./run data` fetches.
 /// Features are scaled into the unit ball by public constants or record by record, never by
 /// statistics of the data. Public facts need no files.
@@ -42,7 +51,8 @@ class DataGlmFamily : public ProblemFamily {
   virtual std::vector<std::filesystem::path> files() const = 0;
   /// Rows of the data set that an instance is made of, in its order.
   std::vector<Index> rows_of(const InstanceSpec& spec) const;
-  /// The given records; ‖x‖ ≤ 1 for the raw features, labels in [0, 1].
+  RecordEnding ending() const;
+  /// The given records as encoded() makes them; ‖column‖ ≤ 1.
   virtual GlmData load(const std::vector<Index>& rows) const = 0;
 };
 

@@ -97,11 +97,23 @@ class OwnGlm final : public DataGlmFamily {
   std::map<Index, Interval> intervals() const;
   /// \throws CellRefused for the first in the file's order that is out of range
   void check_labels() const;
-  /// y of an entry of the label's column, 0 or 1 for signs.
-  double label_of(double entry) const;
-  /// x of a record, with ‖x‖ ≤ 1, and ‖x‖ before it was shortened.
-  double encode(Index record, const std::vector<Index>& columns,
-                const std::map<Index, Interval>& intervals, VectorRef x) const;
+  struct Encoder {
+    struct Facts {
+      std::vector<Index> columns;
+      std::map<Index, Interval> intervals;
+      double longest;
+      Labels labels;
+      RecordEnding ending;
+
+      /// x of a record, with ‖x‖ ≤ 1, and ‖x‖/longest before it was shortened.
+      double shorten(ConstVectorRef cells, VectorRef x) const;
+      /// y of an entry of the label's column, 0 or 1 for signs.
+      double label_of(double entry) const;
+    };
+    static Index width(const Facts& facts);
+    static double encode(const Facts& facts, ConstVectorRef cells, double label, VectorRef column);
+  };
+  Encoder::Facts encoding() const;
 
   mutable std::shared_ptr<const NumberTable> table_;
 };
