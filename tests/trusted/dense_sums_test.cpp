@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <limits>
 #include <memory>
+#include <string_view>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -163,6 +164,35 @@ TEST(DenseSums, AddUpClippedRecords) {
       }
     }
   });
+}
+
+/// A vector 10^b · 10^(c − b) e_0 in two factors, with b and c of its record.
+struct Factored {
+  static constexpr std::string_view problem = "factored";
+  static constexpr DenseDual dual = DenseDual::none;
+  using Facts = Size;
+  using Gradients = DenseQuery<Facts>;
+  static Index dimension(const Facts& facts) { return facts.d; }
+  static DenseGradient gradient(const Gradients&, const DenseRecord& z, double*, VectorRef v) {
+    v[0] = std::pow(10, z.column[0] - z.label);
+    return {std::pow(10, z.label), 0};
+  }
+};
+
+TEST(DenseSums, ClipByTheLengthOfTheProductWhateverItsFactorsAre) {
+  for (double c = -140; c <= 280; c += 20)
+    for (double b = std::max(-280.0, c - 280); b <= std::min(280.0, c + 280); b += 20)
+      for (const double limit : {1e-100, 1.0, 1e140}) {
+        const auto records =
+            admit<Factored>({d}, RecordTable({Matrix::Constant(d, 1, c), Vector::Constant(1, b)}));
+        Vector sum = Vector::Zero(d);
+        const Vector x = sum;
+        records->add_gradients(Point(x), Block::x, BatchView(0, 1), limit, sum);
+        // More than 1e300 limits are not told apart from an infinite length.
+        const double expected =
+            c - std::log10(limit) > 300 ? 0.0 : std::min(limit, std::pow(10, c));
+        EXPECT_NEAR(sum[0], expected, 1e-9 * expected) << c << ' ' << b << ' ' << limit;
+      }
 }
 
 /// A table that says how often each column occurs has the sums of one that repeats them.

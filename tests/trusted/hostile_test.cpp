@@ -157,6 +157,44 @@ TEST(HostileRecords, ANaNAmongZerosIsARecordOfZeros) {
       }
 }
 
+/// Whether a record's Hessian counts is decided for one record, not for all that share a column.
+TEST(HostileRecords, HowManyShareAColumnDecidesNothing) {
+  struct Case {
+    double c, length, limit;
+  };
+  for (const Case& one : {Case{1e306, 1e-150, 1e6}, Case{1e304, 1e-140, 1e24},
+                          Case{1e-311, 1e150, 1e-11}, Case{1e300, 1e-150, 1}, Case{2, 3, 1}}) {
+    const Expression zero = 0.0, slope = one.c;
+    const RecordColumns data{one.length * Matrix::Identity(2, 3), Vector::Zero(3)};
+    Vector before[3];
+    for (const Index count : {1, 100, 179, 180, 400, 4000, 20000})
+      for (const Index more : {0, 1}) {
+        std::vector<std::int32_t> values(20002, 1);
+        std::fill_n(values.begin(), count + more, 0);
+        values.back() = values.front() = 2;  // two records of zeros
+        const auto curved = admit(RowLoss{.problem = "curved", .derivatives = {zero, zero, slope}},
+                                  RecordTable(data, values));
+        const auto steep = admit(RowLoss{.problem = "steep", .derivatives = {zero, slope, slope}},
+                                 RecordTable(data, values));
+        const BatchView all(0, curved->size());
+        const Vector x = Vector::Zero(2), v = Vector::Ones(2);
+        Vector sums[3] = {Vector::Zero(4), Vector::Zero(2), Vector::Zero(2)};
+        curved->add_hessians(Point(x), all, one.limit, sums[0]);
+        steep->add_gradients(Point(x), Block::x, all, one.limit, sums[1]);
+        curved->add_hessian_products(Point(x), v, all, one.limit, sums[2]);
+        const double charges[3] = {2, 2, 2 * v.norm()};
+        for (int k = 0; k < 3; ++k) {
+          EXPECT_TRUE(sums[k].allFinite()) << k << ' ' << one.c << ' ' << count;
+          if (more == 1) {
+            EXPECT_LE((sums[k] - before[k]).stableNorm(), charges[k] * one.limit * (1 + 1e-9))
+                << k << ' ' << one.c << ' ' << count;
+          }
+          before[k] = sums[k];
+        }
+      }
+  }
+}
+
 TEST(HostileRecords, AProjectionThatOverflowsIsZero) {
   const Expression t = Expression::score();
   Matrix map(2, 2);

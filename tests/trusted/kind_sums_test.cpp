@@ -126,6 +126,26 @@ TEST(KindSums, OfAxesAreThoseOfWholeVectors) {
   }
 }
 
+/// A part that overflows before the direction makes it small is added as it was measured.
+TEST(KindSums, AreFiniteHoweverManyRecordsShareAKind) {
+  for (const double small : {0.0, 1e-308})
+    for (const Index count : {1, 2, 5}) {
+      Vector v = Vector::Unit(d, 0), along = Vector::Ones(d);
+      along[2] = 1e308;
+      v[2] = small;
+      const auto records = records_of(
+          [&](Index) {
+            return KindShares{
+                .bounds = Vector::Ones(d), .axes = true, .along = along, .common = Vector::Zero(d)};
+          },
+          RecordTable(RecordColumns{Matrix::Zero(1, d), Vector::Zero(d)},
+                      std::vector<std::int32_t>(static_cast<std::size_t>(count), 2)));
+      const Vector sum = products(*records, v, 1);
+      EXPECT_NEAR(sum[2], static_cast<double>(count) * (1e308 * small), 1e-9) << small << count;
+      EXPECT_TRUE(sum.allFinite());
+    }
+}
+
 TEST(KindSums, WeighHessianProductsByTheBoundThatIsStated) {
   const auto records = records_of(
       [](Index) {

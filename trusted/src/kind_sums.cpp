@@ -2,6 +2,7 @@
 #include "dpsosp/trusted/detail/kind_sums.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <string>
 #include <utility>
 
@@ -132,7 +133,9 @@ ClipReport KindSums::add_along_axes(const KindShares& shares, const std::vector<
     const double norm = hypotenuse(here, beside[k]);
     const double weight = weight_of(report, shares.bounds, k, norm, limit, most, of_kind);
     if (!(weight > 0)) continue;
-    if (weight * common_norm > most_cancelled * most * static_cast<double>(of_kind)) {
+    const bool cancels =
+        weight * common_norm > most_cancelled * most * static_cast<double>(of_kind);
+    if (cancels || !std::isfinite(weight * shares.along[k])) {
       Vector whole = common;
       whole[k] = here;
       apart += weight * whole;

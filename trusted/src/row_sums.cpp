@@ -197,7 +197,7 @@ void RowSums::add_multiples(Sum& sum, Few& few, Index k) const {
     const Index i = sum.members.columns[k + j], times = sum.members.times(i);
     const double c = few.values[j], norm = std::abs(c) * lengths_[i];
     const double weight = times > 0 ? clip_weight(sum.report, norm, sum.limit, times) : 0.0;
-    few.weights[j] = weight > 0 ? c * weight : 0.0;
+    few.weights[j] = weight > 0 && std::abs(c) <= largest_factor ? c * weight : 0.0;
   }
   add_rows(few.rows, few.weights, sum.out);
 }
@@ -360,7 +360,7 @@ ClipReport RowSums::add_products(const Summand& s, const Members& members, doubl
         double weight = 0;
         if (times > 0)
           weight = clip_weight(report, std::abs(curvature) * a * a + of_common, at_most, times);
-        if (!(std::abs(c) <= longest)) {
+        if (!(std::abs(c) <= largest_factor)) {
           few.weights[j] = 0;
           continue;
         }
@@ -396,7 +396,7 @@ ClipReport RowSums::add_hessians(const Point& point, const Members& members, dou
             const Index i = columns[k + j], times = members.times(i);
             const double a = lengths_[i], c = few.values[j], norm = std::abs(c) * a * a;
             const double weight = times > 0 ? clip_weight(report, norm, limit, times) : 0.0;
-            few.weights[j] = outer_factor(weight, c, a);
+            few.weights[j] = outer_factor(weight, c, a, times);
           }
           add_outer_products(few.rows, few.weights, partial.reshaped(d, d));
         });

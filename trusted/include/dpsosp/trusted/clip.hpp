@@ -13,6 +13,9 @@ namespace dpsosp {
 inline constexpr double longest = 1e300;
 /// A smaller limit counts as 0: weights would be rounded by as much as they are.
 inline constexpr double shortest_limit = 1e-150;
+/// A larger factor of a vector is taken as one that overflows: what it makes times the number of
+/// records that share the vector is finite.
+inline constexpr double largest_factor = 1e280;
 /// Where a record's own part cancels what all share almost, by so many limits, their sums must not
 /// be made apart: they would be rounded by more than the limit.
 inline constexpr double most_cancelled = 0x1p20;
@@ -33,11 +36,14 @@ inline double clip_weight(ClipReport& report, double norm, double limit, Index t
   return can_clip(norm, limit) ? limit / norm * records : 0.0;
 }
 
-/// weight·c as a factor of the outer product of a vector of this length, or 0 where it would be
-/// rounding.
-inline double outer_factor(double weight, double c, double length) {
-  const double factor = weight > 0 ? weight * c : 0.0;
-  return std::isnormal(factor) && std::isfinite(factor * length) ? factor : 0.0;
+/// weight·c as a factor of the outer product of a vector of this length that `times` records share,
+/// or 0 where it would be rounding for one of them: how many they are must not decide.
+inline double outer_factor(double weight, double c, double length, Index times) {
+  if (!(weight > 0)) return 0.0;
+  const double of_one = weight / static_cast<double>(times) * c, factor = std::abs(of_one);
+  return std::isnormal(of_one) && factor <= largest_factor && factor * length <= largest_factor
+             ? weight * c
+             : 0.0;
 }
 
 /// `weight`, or less where it would leave more than `times`·`most` of a vector of this norm: for

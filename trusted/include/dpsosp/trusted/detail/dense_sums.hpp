@@ -81,7 +81,8 @@ class DenseSums final : public ClippedSums {
         const auto c = answer<double, &Loss::curvature>(one.v, query, record, one.scratch.data(),
                                                         VectorRef(one.v));
         const double length = length_of(one.v), norm = std::abs(c) * length * length;
-        const double factor = outer_factor(clip_weight(one.report, norm, limit, times), c, length);
+        const double factor =
+            outer_factor(clip_weight(one.report, norm, limit, times), c, length, times);
         if (factor == 0) return;
         Eigen::Map<Matrix>(sum.data(), dimension_, dimension_).noalias() +=
             (factor * one.v) * one.v.transpose();
@@ -230,8 +231,8 @@ class DenseSums final : public ClippedSums {
     Index written() const { return Loss::dual == DenseDual::shared ? x + y : whole; }
     /// Those of them that are asked for.
     Index in_v() const { return Loss::dual == DenseDual::shared ? x + y : x; }
-    /// ‖(scale · v, dual)‖. Where a square under- or overflows, and where the weight times the
-    /// scale could, the scale goes into v first.
+    /// ‖(scale · v, dual)‖. Where a square or their product under- or overflows, and where the
+    /// weight times the scale could, the scale goes into v first.
     double length(DenseGradient& g, Vector& v) const {
       const double of_y = own_dual && y > 0 ? g.dual : 0.0;
       if (in_v() == 0) return std::abs(of_y);
@@ -240,7 +241,7 @@ class DenseSums final : public ClippedSums {
                                  ? v.head(x).squaredNorm() + v.tail(y).squaredNorm()
                                  : v.squaredNorm();
       constexpr double least = 1e-280, most = 1e280;
-      if (std::min(factor, squares) > least && std::max(factor, squares) < most)
+      if (std::min(factor, squares) > least && factor * squares < most)
         return how == DenseLength::by_factor
                    ? hypotenuse(std::abs(g.scale) * std::sqrt(squares), of_y)
                    : std::sqrt(factor * squares + of_y * of_y);
