@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <numeric>
 #include <utility>
 
@@ -92,18 +91,16 @@ Constants DataGlmFamily::constants(const PublicFacts& facts) const {
                        gap_attained());
 }
 
-RecordEnding DataGlmFamily::ending() const {
-  constexpr double infinity = std::numeric_limits<double>::infinity();
-  return loss.is_formula() ? RecordEnding{bias, loss.label_least, loss.label_most}
-                           : RecordEnding{bias, -infinity, infinity};
-}
-
 void DataGlmFamily::draw(const InstanceSpec& spec, Problem& problem) const {
   if (const std::string what = missing(); !what.empty())
     throw InputError(fmt::format("{}: {}", name(), what));
-  auto data = std::make_shared<GlmData>(load(rows_of(spec)));
+  RecordEnding ending{.bias = bias};
   Vector ends{{0, 1}};
-  if (loss.is_formula()) ends << loss.label_least, loss.label_most;
+  if (loss.is_formula()) {
+    ends << loss.label_least, loss.label_most;
+    ending.least = ends[0], ending.most = ends[1];
+  }
+  auto data = std::make_shared<GlmData>(load(rows_of(spec), ending));
   const GlmModel model{std::string(name()), loss.make(radius), loss.make_penalty(radius)};
   problem.extremes =
       glm_records(model, std::make_shared<GlmData>(glm_extremes(problem.facts.dimension, ends)));

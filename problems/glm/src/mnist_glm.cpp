@@ -61,7 +61,7 @@ std::vector<std::filesystem::path> MnistGlm::files() const {
   return {"mnist/train-images-idx3-ubyte", "mnist/train-labels-idx1-ubyte"};
 }
 
-GlmData MnistGlm::load(const std::vector<Index>& rows) const {
+GlmData MnistGlm::load(const std::vector<Index>& rows, const RecordEnding& ending) const {
   const auto paths = files();
   const IdxArray images = read_idx(data_folder() / paths[0], 3);
   const IdxArray labels = read_idx(data_folder() / paths[1], 1);
@@ -74,7 +74,7 @@ GlmData MnistGlm::load(const std::vector<Index>& rows) const {
                                  (data_folder() / paths[1]).string(), labels.shape[0]));
   using Images = Eigen::Matrix<std::uint8_t, pixels, Eigen::Dynamic>;
   using Digits = Eigen::Matrix<std::uint8_t, Eigen::Dynamic, 1>;
-  return encoded<MnistEncoder>({scaling, digit, ending()},
+  return encoded<MnistEncoder>({scaling, digit, ending},
                                Eigen::Map<const Images>(images.values.data(), pixels, available()),
                                Eigen::Map<const Digits>(labels.values.data(), available()), rows);
 }

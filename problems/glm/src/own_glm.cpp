@@ -49,6 +49,49 @@ double number_of(std::string_view text, std::string_view whole) {
   return value;
 }
 
+/// What a row of the table becomes.
+struct OwnEncoder {
+  struct Facts {
+    std::vector<Index> columns;
+    std::map<Index, ColumnRange> ranges;
+    double longest;
+    OwnGlm::Labels labels;
+    RecordEnding ending;
+  };
+  static Index width(const Facts& facts) {
+    return std::ssize(facts.columns) + (facts.ending.bias ? 1 : 0);
+  }
+  static double encode(const Facts& facts, ConstVectorRef cells, double label, VectorRef column) {
+    shorten(facts, cells, column.head(std::ssize(facts.columns)));
+    return facts.ending.finish(column, label_of(facts.labels, label));
+  }
+  /// 0 or 1 for signs.
+  static double label_of(OwnGlm::Labels labels, double entry) {
+    return labels == OwnGlm::Labels::signs ? (entry + 1) / 2 : entry;
+  }
+  /// x of a record, with ‖x‖ ≤ 1. \return ‖x‖/longest before it was shortened
+  static double shorten(const Facts& facts, ConstVectorRef cells, VectorRef x) {
+    for (Index j = 0; j < x.size(); ++j) x[j] = cells[facts.columns[static_cast<std::size_t>(j)]];
+    for (const auto& [place, range] : facts.ranges) {
+      double& value = x[place];
+      value = std::clamp(value, range.least, range.most);
+      value = 2 * ((value - range.least) / (range.most - range.least)) - 1;
+    }
+    const double length = (x / facts.longest).norm();
+    if (std::isfinite(length)) {
+      x /= facts.longest;
+      if (length > 1) x /= length;
+      return length;
+    }
+    // Squares overflow: the direction is that of the vector whose largest entry is 1.
+    const double largest = x.cwiseAbs().maxCoeff();
+    x /= largest;
+    const double rest = x.norm();
+    x /= rest;
+    return largest / facts.longest * rest;
+  }
+};
+
 /// Probability that a record with y = 1 has the larger score than one with y = 0, a tie for half.
 std::optional<double> area_under_curve(const Vector& scores, const Vector& labels) {
   std::vector<Index> order(static_cast<std::size_t>(scores.size()));
@@ -171,8 +214,8 @@ std::vector<std::string> OwnGlm::feature_names() const {
   return names;
 }
 
-std::map<Index, OwnGlm::Interval> OwnGlm::intervals() const {
-  std::map<Index, Interval> all;
+std::map<Index, ColumnRange> OwnGlm::column_ranges() const {
+  std::map<Index, ColumnRange> all;
   const std::vector<std::string>& columns = table().columns;
   const std::vector<Index> of_x = feature_columns();
   for (std::string_view rest = ranges; !rest.empty();) {
@@ -184,8 +227,8 @@ std::map<Index, OwnGlm::Interval> OwnGlm::intervals() const {
     const std::string column(item.substr(0, equals));
     const auto found = std::ranges::find(columns, column);
     if (found == columns.end()) reject_unknown("column of " + data, column, columns);
-    const Interval interval{number_of(item.substr(equals + 1, colon - equals - 1), item),
-                            number_of(item.substr(colon + 1), item)};
+    const ColumnRange interval{number_of(item.substr(equals + 1, colon - equals - 1), item),
+                               number_of(item.substr(colon + 1), item)};
     if (!std::isfinite(interval.most - interval.least))
       reject(name(), "ranges", std::string(item), "MOST - LEAST within double precision");
     if (!(interval.least < interval.most))
@@ -217,56 +260,18 @@ void OwnGlm::check_labels() const {
   }
 }
 
-double OwnGlm::Encoder::Facts::shorten(ConstVectorRef cells, VectorRef x) const {
-  for (Index j = 0; j < x.size(); ++j) x[j] = cells[columns[static_cast<std::size_t>(j)]];
-  for (const auto& [place, interval] : intervals) {
-    double& value = x[place];
-    value = std::clamp(value, interval.least, interval.most);
-    value = 2 * ((value - interval.least) / (interval.most - interval.least)) - 1;
-  }
-  const double length = (x / longest).norm();
-  if (std::isfinite(length)) {
-    x /= longest;
-    if (length > 1) x /= length;
-    return length;
-  }
-  // Squares overflow: the direction is that of the vector whose largest entry is 1.
-  const double largest = x.cwiseAbs().maxCoeff();
-  x /= largest;
-  const double rest = x.norm();
-  x /= rest;
-  return largest / longest * rest;
-}
-
-double OwnGlm::Encoder::Facts::label_of(double entry) const {
-  return labels == Labels::signs ? (entry + 1) / 2 : entry;
-}
-
-Index OwnGlm::Encoder::width(const Facts& facts) {
-  return std::ssize(facts.columns) + (facts.ending.bias ? 1 : 0);
-}
-
-double OwnGlm::Encoder::encode(const Facts& facts, ConstVectorRef cells, double label,
-                               VectorRef column) {
-  facts.shorten(cells, column.head(std::ssize(facts.columns)));
-  return facts.ending.finish(column, facts.label_of(label));
-}
-
-OwnGlm::Encoder::Facts OwnGlm::encoding() const {
-  return {feature_columns(), intervals(), longest, labels, ending()};
-}
-
-GlmData OwnGlm::load(const std::vector<Index>& rows) const {
+GlmData OwnGlm::load(const std::vector<Index>& rows, const RecordEnding& ending) const {
   check_labels();
   const Matrix& all = table().records;
-  return encoded<Encoder>(encoding(), all, all.row(label_column()), rows);
+  return encoded<OwnEncoder>({feature_columns(), column_ranges(), longest, labels, ending}, all,
+                             all.row(label_column()), rows);
 }
 
 OwnGlm::Score OwnGlm::score_of(ConstVectorRef w) const {
   const double unit = bias ? 1 / std::sqrt(2.0) : 1.0;
   Score score{.weights = {}, .constant = bias ? unit * w[w.size() - 1] : 0.0};
   for (Index j = 0; j < raw_features(); ++j) score.weights.push_back(unit * w[j] / longest);
-  for (const auto& [place, interval] : intervals()) {
+  for (const auto& [place, interval] : column_ranges()) {
     double& weight = score.weights[static_cast<std::size_t>(place)];
     const double width = interval.most - interval.least;
     score.constant -= weight * (2 * (interval.least / width) + 1);
@@ -276,15 +281,15 @@ OwnGlm::Score OwnGlm::score_of(ConstVectorRef w) const {
 }
 
 OwnGlm::Shortened OwnGlm::shortened(const InstanceSpec& spec) const {
-  const Encoder::Facts facts = encoding();
+  const OwnEncoder::Facts facts{feature_columns(), column_ranges(), longest, labels, {}};
   const Index label_row = label_column();
   Shortened s{.records = spec.records};
   Vector x(raw_features());
   std::vector<double> lengths;
   for (const Index row : rows_of(spec)) {
-    if (const double length = facts.shorten(table().records.col(row), x); length > 1)
+    if (const double length = OwnEncoder::shorten(facts, table().records.col(row), x); length > 1)
       lengths.push_back(length);
-    const double y = facts.label_of(table().records(label_row, row));
+    const double y = OwnEncoder::label_of(labels, table().records(label_row, row));
     if (loss.is_formula() && !(y >= loss.label_least && y <= loss.label_most)) ++s.labels_cut;
   }
   if (lengths.empty()) return s;
@@ -306,11 +311,12 @@ std::optional<OwnGlm::Judgement> OwnGlm::judge(const InstanceSpec& spec, ConstVe
       if (!std::ranges::binary_search(rows, row)) others.push_back(row);
     rows = std::move(others);
   }
-  const GlmData judged = load(rows);
+  const GlmData judged = load(rows, {});
   const auto n = static_cast<double>(rows.size());
   const bool zeros_and_ones = (judged.labels.array() == 0 || judged.labels.array() == 1).all();
   if (rows.empty() || !loss.classifies() || !zeros_and_ones) return {};
-  const Vector scores = judged.features.transpose() * w;
+  Vector scores = judged.features.transpose() * w.head(raw_features());
+  if (bias) scores.array() += w[w.size() - 1];
   const double ones = judged.labels.sum();
   const auto right = ((scores.array() > 0) == (judged.labels.array() == 1)).count();
   return Judgement{.records = std::ssize(rows),

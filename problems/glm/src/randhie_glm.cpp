@@ -86,7 +86,7 @@ Fields RandhieGlm::data_fields() {
 
 std::vector<std::filesystem::path> RandhieGlm::files() const { return {"randhie/randhie.csv"}; }
 
-GlmData RandhieGlm::load(const std::vector<Index>& rows) const {
+GlmData RandhieGlm::load(const std::vector<Index>& rows, const RecordEnding& ending) const {
   const std::filesystem::path path = data_folder() / files().front();
   std::vector<std::string> columns{"mdvis"};
   for (const Feature& f : features) columns.emplace_back(f.column);
@@ -94,7 +94,7 @@ GlmData RandhieGlm::load(const std::vector<Index>& rows) const {
   if (table.cols() != available())
     throw InputError(
         fmt::format("{}: {} records, expected {}", path.string(), table.cols(), available()));
-  return encoded<RandhieEncoder>({target, ending()}, table, table.row(0), rows);
+  return encoded<RandhieEncoder>({target, ending}, table, table.row(0), rows);
 }
 
 }  // namespace dpsosp

@@ -35,8 +35,8 @@ class Expression {
   friend Expression where_not_negative(const Expression& sign, const Expression& yes,
                                        const Expression& no);
 
-  /// out_i = the value at scores_i and labels_i; the three have the same size. In the last bits the
-  /// value depends on whether i is the last of an odd number.
+  /// out_i = the value at scores_i and labels_i; the three have the same size. The bits are
+  /// the same for any i and any size.
   void evaluate(ConstVectorRef scores, ConstVectorRef labels, VectorRef out) const;
 
  private:

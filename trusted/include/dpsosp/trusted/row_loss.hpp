@@ -26,7 +26,8 @@ class CommonLoss {
   /// out = ∇²g(point) v, less the same at `previous` unless it is null.
   virtual void hessian_product(const Point& point, const Point* previous, ConstVectorRef v,
                                VectorRef out) const = 0;
-  /// Of the norm of that matrix. Weighs Hessian products, which are cut to the charge whatever it is.
+  /// Of the norm of that matrix. Weighs Hessian products, which are cut to the charge whatever it
+  /// is.
   virtual double hessian_bound(const Point& point, const Point* previous) const = 0;
   /// Whether g is a sum over coordinates.
   virtual bool separable() const { return false; }

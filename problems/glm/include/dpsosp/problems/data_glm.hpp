@@ -2,6 +2,7 @@
 #pragma once
 
 #include <filesystem>
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -13,8 +14,9 @@ namespace dpsosp {
 
 /// What every encoder of real data ends with.
 struct RecordEnding {
-  bool bias;
-  double least, most;  ///< of labels
+  bool bias = false;
+  double least = -std::numeric_limits<double>::infinity();  ///< of labels
+  double most = std::numeric_limits<double>::infinity();
 
   /// Makes (x, 1)/√2 of x with a bias, which is in the unit ball with x; the label within its ends.
   double finish(VectorRef column, double label) const;
@@ -51,9 +53,8 @@ class DataGlmFamily : public ProblemFamily {
   virtual std::vector<std::filesystem::path> files() const = 0;
   /// Rows of the data set that an instance is made of, in its order.
   std::vector<Index> rows_of(const InstanceSpec& spec) const;
-  RecordEnding ending() const;
   /// The given records as encoded() makes them; ‖column‖ ≤ 1.
-  virtual GlmData load(const std::vector<Index>& rows) const = 0;
+  virtual GlmData load(const std::vector<Index>& rows, const RecordEnding& ending) const = 0;
 };
 
 }  // namespace dpsosp

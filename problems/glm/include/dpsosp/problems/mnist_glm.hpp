@@ -32,7 +32,7 @@ class MnistGlm final : public DataGlmFamily {
   Index raw_features() const override { return 784; }
   double gap_attained() const override { return 0.994; }
   std::vector<std::filesystem::path> files() const override;
-  GlmData load(const std::vector<Index>& rows) const override;
+  GlmData load(const std::vector<Index>& rows, const RecordEnding& ending) const override;
 };
 
 }  // namespace dpsosp

@@ -13,6 +13,11 @@
 
 namespace dpsosp {
 
+/// A public range of a column.
+struct ColumnRange {
+  double least = 0, most = 0;
+};
+
 /// Generalised linear models of the caller's own table, CSV or NPY (docs/own-data.md). What a
 /// record becomes depends on that record and on public settings alone.
 class OwnGlm final : public DataGlmFamily {
@@ -84,36 +89,16 @@ class OwnGlm final : public DataGlmFamily {
   Index raw_features() const override;
   double gap_attained() const override { return 1.0; }
   std::vector<std::filesystem::path> files() const override { return {}; }
-  GlmData load(const std::vector<Index>& rows) const override;
+  GlmData load(const std::vector<Index>& rows, const RecordEnding& ending) const override;
 
  private:
-  struct Interval {
-    double least = 0, most = 0;
-  };
   Index label_column() const;
   /// Those of x, ascending. \throws InputError
   std::vector<Index> feature_columns() const;
   /// By place in x. \throws InputError
-  std::map<Index, Interval> intervals() const;
+  std::map<Index, ColumnRange> column_ranges() const;
   /// \throws CellRefused for the first in the file's order that is out of range
   void check_labels() const;
-  struct Encoder {
-    struct Facts {
-      std::vector<Index> columns;
-      std::map<Index, Interval> intervals;
-      double longest;
-      Labels labels;
-      RecordEnding ending;
-
-      /// x of a record, with ‖x‖ ≤ 1, and ‖x‖/longest before it was shortened.
-      double shorten(ConstVectorRef cells, VectorRef x) const;
-      /// y of an entry of the label's column, 0 or 1 for signs.
-      double label_of(double entry) const;
-    };
-    static Index width(const Facts& facts);
-    static double encode(const Facts& facts, ConstVectorRef cells, double label, VectorRef column);
-  };
-  Encoder::Facts encoding() const;
 
   mutable std::shared_ptr<const NumberTable> table_;
 };

@@ -31,7 +31,7 @@ class RandhieGlm final : public DataGlmFamily {
   Index raw_features() const override { return 9; }
   double gap_attained() const override { return 0.552; }
   std::vector<std::filesystem::path> files() const override;
-  GlmData load(const std::vector<Index>& rows) const override;
+  GlmData load(const std::vector<Index>& rows, const RecordEnding& ending) const override;
 };
 
 }  // namespace dpsosp
