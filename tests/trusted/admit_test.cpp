@@ -2,6 +2,9 @@
 // What holds of the records of every form.
 #include "dpsosp/trusted/admit.hpp"
 
+#include <cerrno>
+#include <cfenv>
+#include <cmath>
 #include <cstdint>
 #include <memory>
 #include <type_traits>
@@ -90,6 +93,31 @@ TEST(Records, AddWholeHessiansOfWhichProductsAreColumns) {
   EXPECT_GE(added, 2);
 }
 
+TEST(Records, HaveLossesOfACoordinateWhereTheyAreSums) {
+  Index compared = 0;
+  for (const auto& records : every_form()) {
+    if (!records->separable()) continue;
+    ++compared;
+    const Vector centre{{-0.2, 0.9, 0.1, 0.6}}, values{{0.7, -0.5, 1.3}};
+    for (const BatchView& batch : {BatchView(0, n), BatchView(3, 4)})
+      for (Index j = 0; j < d; ++j) {
+        Vector rises = Vector::Zero(3);
+        records->add_coordinate_loss_differences(j, values, centre[j], batch, 1e9, rises);
+        for (Index k = 0; k < 3; ++k) {
+          Vector moved = centre;
+          moved[j] = values[k];
+          double expected = 0;
+          records->add_loss_differences(Point(moved), Point(centre), batch, 1e9, expected);
+          EXPECT_NEAR(rises[k], expected, 1e-11 * std::abs(expected)) << j << k;
+        }
+      }
+    Vector out = Vector::Zero(3);
+    EXPECT_THROW(records->add_coordinate_loss_differences(d, values, 0, BatchView(0, n), 1.0, out),
+                 InputError);
+  }
+  EXPECT_GE(compared, 2);
+}
+
 /// Writes its cells, half of them, and what it finds where nothing was written before; throws at 3.
 struct Writer {
   struct Facts {
@@ -104,6 +132,36 @@ struct Writer {
     return -label;
   }
 };
+
+/// Looks for what the row before it left behind.
+struct Tracker : Writer {
+  static double encode(const Facts&, ConstVectorRef cells, double, VectorRef column) {
+    column[0] = errno + 100 * std::fetestexcept(FE_ALL_EXCEPT) + 1e4 * std::fegetround();
+    if (cells[0] != 7) return 0;
+    errno = EDOM;
+    std::fesetround(FE_UPWARD);
+    std::feraiseexcept(FE_INEXACT);
+    throw 7;
+  }
+};
+
+/// An object that could keep rows.
+struct Keeper : Writer {
+  struct Function {
+    double operator()(const Facts&, ConstVectorRef, double, VectorRef) const { return 0; }
+  };
+  static inline Function encode;
+};
+static_assert(RowEncoder<Writer> && RowEncoder<Tracker> && !RowEncoder<Keeper>);
+
+TEST(Encoding, LeavesNoTraceOfARow) {
+  Matrix cells = Matrix::Constant(3, 3, 7);
+  cells.rightCols(1).setZero();
+  const RecordColumns made = encoded<Tracker>({3}, cells, Vector(Vector::Zero(3)), {0, 1, 2});
+  EXPECT_TRUE(made.features.isZero(0)) << made.features;
+  EXPECT_EQ(errno, 0);
+  EXPECT_EQ(std::fegetround(), FE_TONEAREST);
+}
 
 TEST(Encoding, OfARowIsThatOfNoOther) {
   Eigen::Matrix<std::uint8_t, 3, Eigen::Dynamic> cells(3, 6);
@@ -129,8 +187,8 @@ TEST(Encoding, OfARowIsThatOfNoOther) {
           EXPECT_EQ(after.labels[j], before.labels[j]) << j << k;
         }
     }
-  for (const Index row : {-1, 6})
-    EXPECT_THROW(encoded<Writer>({3}, cells, labels, {0, row}), InputError);
+  for (const Index row : {-1, 6, 0})
+    EXPECT_THROW(encoded<Writer>({3}, cells, labels, {0, row}), InputError) << row;
 }
 
 // A copy would be called checked whatever its sums are.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "dpsosp/trusted/chunked_sum.hpp"
 
+#include <atomic>
 #include <cmath>
 #include <limits>
 
@@ -30,6 +31,19 @@ TEST(ChunkedSum, LeavesNoChunkOut) {
         EXPECT_EQ(sum(wrong)[1], static_cast<double>(count)) << count << ' ' << at;
         EXPECT_FALSE(std::isfinite(sum(wrong)[0])) << count << ' ' << at;
       }
+}
+
+TEST(ChunkedSum, HasFewChunks) {
+  for (const Index count : {16'384, 16'385, 100'000, 1'000'001}) {
+    std::atomic<int> chunks = 0;
+    Vector out = Vector::Zero(500);
+    chunked_sum(count, out, [&](Index, Index, VectorRef) {
+      ++chunks;
+      return ClipReport{};
+    });
+    EXPECT_GE(chunks, 60) << count;
+    EXPECT_LE(chunks, 64) << count;
+  }
 }
 
 }  // namespace

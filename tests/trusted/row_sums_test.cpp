@@ -234,26 +234,6 @@ TEST(RowSums, ExceedNoLimitWhereTheCommonPartCancelsColumns) {
   }
 }
 
-TEST(RowSums, CoordinateLossesAddUpToTheLoss) {
-  const auto records =
-      admit(RowLoss{.problem = "tilted", .common = std::make_shared<Quartic>(), .tilted = true},
-            RecordTable(columns(60, 8)));
-  const Vector x = normals(d, 1), centre = normals(d, 2);
-  double whole = 0, apart = 0;
-  records->add_loss_differences(Point(x), Point(centre), BatchView(0, 60), unlimited, whole);
-  for (Index j = 0; j < d; ++j) {
-    Vector one = Vector::Zero(1);
-    records->add_coordinate_loss_differences(j, x.segment(j, 1), centre[j], BatchView(0, 60),
-                                             unlimited, one);
-    apart += one[0];
-  }
-  EXPECT_NEAR(whole, apart, 1e-11 * std::abs(whole));
-  Vector out = Vector::Zero(1);
-  EXPECT_THROW(
-      records->add_coordinate_loss_differences(d, x.head(1), 0, BatchView(0, 60), 1.0, out),
-      InputError);
-}
-
 TEST(RowSums, ProjectEachColumnAndCapIt) {
   const RecordColumns data = columns(30, 9);
   Matrix map(3, d);
