@@ -162,12 +162,13 @@ TEST(HostileRecords, HowManyShareAColumnDecidesNothing) {
   struct Case {
     double c, length, limit;
   };
-  for (const Case& one : {Case{1e306, 1e-150, 1e6}, Case{1e304, 1e-140, 1e24},
-                          Case{1e-311, 1e150, 1e-11}, Case{1e300, 1e-150, 1}, Case{2, 3, 1}}) {
+  for (const Case& one :
+       {Case{1e306, 1e-150, 1e6}, Case{1e304, 1e-140, 1e24}, Case{1.005e278, 1e-140, 1e-2},
+        Case{1e-311, 1e150, 1e-11}, Case{1.2e308, 1e-150, 1e6}, Case{2, 3, 1}}) {
     const Expression zero = 0.0, slope = one.c;
     const RecordColumns data{one.length * Matrix::Identity(2, 3), Vector::Zero(3)};
     Vector before[3];
-    for (const Index count : {1, 100, 179, 180, 400, 4000, 20000})
+    for (const Index count : {1, 100, 101, 102, 400, 4000, 20000})
       for (const Index more : {0, 1}) {
         std::vector<std::int32_t> values(20002, 1);
         std::fill_n(values.begin(), count + more, 0);
