@@ -2,6 +2,7 @@
 // What holds of the records of every form.
 #include "dpsosp/trusted/admit.hpp"
 
+#include <algorithm>
 #include <cerrno>
 #include <cfenv>
 #include <cmath>
@@ -109,6 +110,18 @@ TEST(Records, HaveLossesOfACoordinateWhereTheyAreSums) {
           double expected = 0;
           records->add_loss_differences(Point(moved), Point(centre), batch, 1e9, expected);
           EXPECT_NEAR(rises[k], expected, 1e-11 * std::abs(expected)) << j << k;
+        }
+      }
+    for (const double limit : {0.01, 1e-150})
+      for (Index j = 0; j < d; ++j) {
+        Vector rises = Vector::Zero(3), free = rises;
+        records->add_coordinate_loss_differences(j, values, centre[j], BatchView(3, 4), limit,
+                                                 rises);
+        records->add_coordinate_loss_differences(j, values, centre[j], BatchView(3, 4), 1e9, free);
+        for (Index k = 0; k < 3; ++k) {
+          const double most = limit * std::abs(values[k] - centre[j]);
+          const double expected = std::clamp(free[k], -most, most);
+          EXPECT_NEAR(rises[k], expected, 1e-9 * std::abs(expected)) << limit << j << k;
         }
       }
     Vector out = Vector::Zero(3);

@@ -387,6 +387,39 @@ TEST(DenseSums, OfOneCurvatureMoveWholeHessiansByTheCharge) {
 }
 
 /// What is the same for all is computed of no record: it cannot bring one in.
+/// u = a_0 a, c = b|b|.
+struct FarCurved {
+  static constexpr std::string_view problem = "far curved";
+  static constexpr DenseDual dual = DenseDual::none;
+  using Facts = Size;
+  using Gradients = DenseQuery<Facts>;
+  static Index dimension(const Facts& facts) { return facts.d; }
+  static DenseGradient gradient(const Gradients&, const DenseRecord&, double*, VectorRef) {
+    return {};
+  }
+  static double curvature(const Gradients&, const DenseRecord& z, double*, VectorRef u) {
+    u = z.column[0] * z.column;
+    return z.label * std::abs(z.label);
+  }
+};
+
+/// By |c|‖u‖², also where ‖u‖² is not a normal number.
+TEST(DenseSums, WeighProductsByTheNormOfTheirCurvature) {
+  struct Case {
+    double entry, label;
+  };
+  for (const Case& one : {Case{2, -1.5}, Case{1e-80, 1e150}, Case{1e80, -1e-150}}) {
+    const auto records = admit<FarCurved>(
+        {d}, RecordTable({one.entry * Matrix::Identity(d, 1), Vector::Constant(1, one.label)}));
+    Vector sum = Vector::Zero(d);
+    const Vector x = sum, v = Vector::Ones(d);
+    const double root = one.label * one.entry * one.entry, norm = root * root, limit = norm / 4;
+    records->add_hessian_products(Point(x), v, BatchView(0, 1), limit, sum);
+    EXPECT_NEAR(sum[0], std::copysign(limit, one.label), 1e-9 * limit) << one.entry;
+    EXPECT_TRUE(sum.tail(d - 1).isZero(0));
+  }
+}
+
 TEST(DenseSums, OfWhatIsTheSameForAllReadNoRecord) {
   Stream stream({.seed = 4, .purpose = Purpose::test});
   const auto one = admit<SharedDual>({d}, RecordTable(columns(stream, 30)));
@@ -401,6 +434,8 @@ TEST(DenseSums, OfWhatIsTheSameForAllReadNoRecord) {
     EXPECT_EQ(queries.sum(*one, a, BatchView(4, 4), 1), Vector::Zero(a.entries));
   }
   EXPECT_EQ(alike, 4);
+  const Vector thirty = queries.sum(*one, {Asked::gradients}, BatchView(0, 30), inf);
+  EXPECT_LE((thirty - 30 * queries.y).norm(), 1e-13);
 }
 
 TEST(DenseSums, RefuseWhatTheyCannotAnswer) {

@@ -97,6 +97,8 @@ TEST(Expression, SharesEqualParts) {
   const Expression both = (e + e) * (e - 2.0 * e) + e;
   const double v = std::exp(-1.7);
   EXPECT_NEAR(at(both, 1.7, 0), 2 * v * -v + v, 1e-15);
+  EXPECT_EQ(at((t() + y()) * (t() + t()), 3, 5), 8 * 6) << "an equal first operand";
+  EXPECT_EQ(at(where_not_negative(y(), t() - y(), y() - t()) + (t() - 2.0), 3, 5), -2 + 1);
   Expression tower = t();
   for (int k = 0; k < 50; ++k) tower = tower * 0.5 + y();
   EXPECT_NEAR(at(tower, 3, 1), 2 + std::ldexp(1, -50), 1e-14);

@@ -250,12 +250,50 @@ TEST(RowSums, ProjectEachColumnAndCapIt) {
       mapped.features.col(i) *= std::min(1.0, 1.5 / mapped.features.col(i).norm());
     const auto expected = admit(form, RecordTable(mapped));
     const auto projected = records->projected(map, 1.5);
+    const std::vector<std::int32_t> list{7, 2, 7, 7, 29};
+    EXPECT_LE((gradient(*admit(form, RecordTable(data, list))->projected(map, 1.5), w,
+                        BatchView(1, 5), 0.7) -
+               gradient(*admit(form, RecordTable(mapped, list)), w, BatchView(1, 5), 0.7))
+                  .norm(),
+              1e-12);
     EXPECT_LE((gradient(*projected, w, BatchView(0, 30), 0.7) -
                gradient(*expected, w, BatchView(0, 30), 0.7))
                   .norm(),
               1e-12);
     EXPECT_THROW(records->projected(map.leftCols(2), 1.0), InputError);
     EXPECT_THROW(records->projected(map, 0.0), InputError);
+  }
+}
+
+/// A record is kept with a length in [1e-150, 1e150] and a label up to 1e150.
+TEST(RecordTable, KeepsWhatIsInRange) {
+  const auto kept = [](double entry, double label) {
+    const auto records = admit(
+        RowLoss{.problem = "label times score", .derivatives = {0.0, Expression::label(), 0.0}},
+        RecordTable({Matrix::Constant(1, 1, entry), Vector::Constant(1, label)}));
+    return gradient(*records, Vector::Zero(1), BatchView(0, 1), unlimited)[0] != 0;
+  };
+  for (const double sign : {-1.0, 1.0}) {
+    for (const double entry : {1e-150, 1.0, 1e150}) EXPECT_TRUE(kept(sign * entry, 1.0)) << entry;
+    for (const double entry : {1e-151, 1.1e150, unlimited}) EXPECT_FALSE(kept(sign * entry, 1.0));
+    EXPECT_TRUE(kept(1e-150, sign * 1e150));
+    EXPECT_FALSE(kept(1e-150, sign * 1.1e150));
+  }
+}
+
+TEST(Summand, IsFiniteWhereAllOfItIs) {
+  const Vector x = Vector::Ones(2), wrong{{1.0, std::nan("")}}, endless{{unlimited, 1.0}};
+  const Point good(x), with_dual(x, x);
+  EXPECT_TRUE(Summand::gradient(with_dual, Block::joint, &with_dual).finite());
+  EXPECT_TRUE(Summand::hessian_product(good, x).finite());
+  for (const Vector& bad : {wrong, endless}) {
+    EXPECT_FALSE(Summand::gradient(Point(bad), Block::x).finite());
+    EXPECT_FALSE(Summand::gradient(Point(x, bad), Block::joint).finite());
+    for (const Point& before : {Point(bad), Point(x, bad)})
+      EXPECT_FALSE(Summand::gradient(good, Block::x, &before).finite());
+    EXPECT_FALSE(Summand::loss(good, Point(bad)).finite());
+    EXPECT_FALSE(Summand::hessian_product(good, bad).finite());
+    EXPECT_FALSE(Summand::coordinate_loss(0, bad, 0.0).finite());
   }
 }
 
