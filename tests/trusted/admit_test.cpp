@@ -7,6 +7,7 @@
 #include <cfenv>
 #include <cmath>
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <type_traits>
 #include <utility>
@@ -18,6 +19,7 @@
 #include "dense_losses.hpp"
 #include "dpsosp/core/errors.hpp"
 #include "dpsosp/core/stream.hpp"
+#include "dpsosp/trusted/clip.hpp"
 #include "dpsosp/trusted/encode.hpp"
 #include "losses.hpp"
 
@@ -202,6 +204,38 @@ TEST(Encoding, OfARowIsThatOfNoOther) {
     }
   for (const Index row : {-1, 6, 0})
     EXPECT_THROW(encoded<Writer>({3}, cells, labels, {0, row}), InputError) << row;
+}
+
+TEST(ClipReport, WeighsByTheLimit) {
+  ClipReport report;
+  EXPECT_EQ(report.weigh(2, 3), 1);
+  EXPECT_EQ(report.weigh(0, 0), 1);
+  EXPECT_EQ(report.weigh(8, 2), 0.25);
+  EXPECT_TRUE(std::isnan(report.weigh(std::nan(""), 2)));
+  EXPECT_EQ(report.clipped, 2);
+  EXPECT_EQ(report.largest_norm, 8);
+}
+
+TEST(ClipWeight, HasTheEndsThatItStates) {
+  constexpr double endless = std::numeric_limits<double>::infinity();
+  const auto weight = [](double norm, double limit, Index times = 1) {
+    ClipReport report;
+    return clip_weight(report, norm, limit, times);
+  };
+  EXPECT_EQ(weight(1, 1, 3), 3);
+  EXPECT_EQ(weight(4, 1, 3), 0.75);
+  EXPECT_EQ(weight(longest, endless), 1);
+  EXPECT_EQ(weight(1.01 * longest, endless), 0);
+  EXPECT_EQ(weight(longest, 1), 1 / longest);
+  EXPECT_EQ(weight(longest, 0.99), 0);
+  EXPECT_EQ(weight(1, shortest_limit), shortest_limit);
+  EXPECT_EQ(weight(1, 0.99 * shortest_limit), 0);
+  EXPECT_EQ(weight(std::nan(""), 1), 0);
+  EXPECT_EQ(cut_weight(1, 2, 1, 1), 0.5);
+  EXPECT_EQ(cut_weight(6, 2, 1, 3), 1.5);
+  EXPECT_EQ(cut_weight(0.25, 2, 1, 1), 0.25);
+  EXPECT_EQ(cut_weight(1, 0, 1, 1), 1);
+  EXPECT_EQ(cut_weight(1, 1.01 * longest, 1, 1), 0);
 }
 
 // A copy would be called checked whatever its sums are.

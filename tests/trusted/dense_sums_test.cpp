@@ -195,6 +195,30 @@ TEST(DenseSums, ClipByTheLengthOfTheProductWhateverItsFactorsAre) {
       }
 }
 
+/// (2 y_i t a, t² − b − y_i) with t = ⟨a, x⟩, less that of the point before.
+TEST(DenseSums, GiveEachRecordItsOwnDual) {
+  constexpr Index n = 5;
+  Stream stream({.seed = 9, .purpose = Purpose::test});
+  const RecordColumns data = columns(stream, n);
+  const auto records = admit<OwnDual>({d}, RecordTable(data));
+  const Queries at(stream, *records, n);
+  const auto gradient = [&](Index i, const Vector& x, const Vector& y) {
+    const Vector a = data.features.col(i);
+    const double t = a.dot(x);
+    Vector made = Vector::Zero(d + n);
+    made.head(d) = 2 * y[i] * t * a;
+    made[d + i] = t * t - data.labels[i] - y[i];
+    return made;
+  };
+  for (Index i = 0; i < n; ++i) {
+    const Vector here = gradient(i, at.x, at.y), before = gradient(i, at.before, at.y_before);
+    const Asked joint{Asked::gradients, Block::joint, d + n};
+    const Asked change{Asked::differences, Block::joint, d + n};
+    EXPECT_LE((at.sum(*records, joint, BatchView(i, i + 1), inf) - here).norm(), 1e-12);
+    EXPECT_LE((at.sum(*records, change, BatchView(i, i + 1), inf) - (here - before)).norm(), 1e-12);
+  }
+}
+
 /// A table that says how often each column occurs has the sums of one that repeats them.
 TEST(DenseSums, CountRepeatedColumns) {
   Stream stream({.seed = 2, .purpose = Purpose::test});

@@ -281,6 +281,17 @@ TEST(RecordTable, KeepsWhatIsInRange) {
   }
 }
 
+TEST(Summand, HasTheEntriesOfItsBlock) {
+  const Vector x = Vector::Ones(3), y = Vector::Ones(2);
+  const Point point(x, y);
+  EXPECT_EQ(Summand::gradient(point, Block::x).entries(), 3);
+  EXPECT_EQ(Summand::gradient(point, Block::y).entries(), 2);
+  EXPECT_EQ(Summand::gradient(point, Block::joint).entries(), 5);
+  EXPECT_EQ(Summand::loss(point, point).entries(), 1);
+  EXPECT_EQ(Summand::hessian_product(point, x).entries(), 3);
+  EXPECT_EQ(Summand::coordinate_loss(0, y, 0.0).entries(), 2);
+}
+
 TEST(Summand, IsFiniteWhereAllOfItIs) {
   const Vector x = Vector::Ones(2), wrong{{1.0, std::nan("")}}, endless{{unlimited, 1.0}};
   const Point good(x), with_dual(x, x);
