@@ -78,7 +78,7 @@ TEST(Expression, MatchesTheCLibrary) {
 }
 
 TEST(Expression, HasTheEndsOfEveryFunction) {
-  EXPECT_LT(at(exp(t()), -800, 0), std::numeric_limits<double>::min());
+  EXPECT_EQ(at(exp(t()), -800, 0), 0);
   EXPECT_EQ(at(exp(t()), 800, 0), inf);
   EXPECT_EQ(at(exp(t()), 0, 0), 1);
   EXPECT_EQ(at(expm1(t()), -800, 0), -1);

@@ -5,6 +5,7 @@
 #include <array>
 #include <bit>
 #include <cstdint>
+#include <limits>
 
 namespace dpsosp {
 namespace {
@@ -121,7 +122,8 @@ const double* Expression::run(double* registers, const double* scores, const dou
         made = at(s.a).sqrt();
         break;
       case Operation::exp:
-        made = at(s.a).exp();
+        made = at(s.a).exp();  // never less than 6e-309
+        made = (made < std::numeric_limits<double>::min()).select(0.0, made);
         break;
       case Operation::expm1:
         made = at(s.a).expm1();
