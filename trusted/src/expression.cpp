@@ -123,7 +123,7 @@ const double* Expression::run(double* registers, const double* scores, const dou
         break;
       case Operation::exp:
         made = at(s.a).exp();  // never less than 6e-309
-        made = (made < std::numeric_limits<double>::min()).select(0.0, made);
+        for (double& e : made) e = e < std::numeric_limits<double>::min() ? 0.0 : e;
         break;
       case Operation::expm1:
         made = at(s.a).expm1();
