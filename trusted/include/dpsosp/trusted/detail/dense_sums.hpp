@@ -194,16 +194,15 @@ class DenseSums final : public ClippedSums {
 
   /// What is computed of one record.
   struct One {
+    static constexpr Index number = sizeof(double), in_register = EIGEN_MAX_ALIGN_BYTES / number;
     Vector v, scratch;
     ClipReport report = {};
-    Vector column = {};
+    Vector column = {};  // and room for a register
 
     /// A copy: from the table itself, a function could reach the columns beside it. It is as
     /// aligned as the column, on which the last bits of sums depend.
     Eigen::Map<const Vector> copy_of(const double* from, Index width) {
-      constexpr Index number = sizeof(double), in_register = EIGEN_MAX_ALIGN_BYTES / number;
       const auto place = reinterpret_cast<std::intptr_t>(from) / number % in_register;
-      column.resize(width + in_register);
       column.template head<in_register>().setZero();  // no other record's entries beside it
       column.template tail<in_register>().setZero();
       std::copy_n(from, width, column.data() + place);
@@ -264,7 +263,10 @@ class DenseSums final : public ClippedSums {
     };
     return chunked_sum(columns.size(), out, [&](Index first, Index last, VectorRef partial) {
       const NoTraces of_this_thread;
-      One one{Vector(entries), Vector(scratch_of(query))};
+      One one{Vector(entries),
+              Vector(scratch_of(query)),
+              {},
+              Vector(table_.width() + One::in_register)};
       for (Index k = first; k < last; ++k) {
         const Index i = columns[k], times = members.times(i);
         if (columns.is_list() && k + 1 < last) prefetch(columns[k + 1]);
