@@ -223,6 +223,9 @@ TEST(ClipWeight, HasTheEndsThatItStates) {
     return clip_weight(report, norm, limit, times);
   };
   EXPECT_EQ(weight(1, 1, 3), 3);
+  ClipReport at_limit;
+  clip_weight(at_limit, 1, 1);
+  EXPECT_EQ(at_limit.clipped, 0);
   EXPECT_EQ(weight(4, 1, 3), 0.75);
   EXPECT_EQ(weight(longest, endless), 1);
   EXPECT_EQ(weight(1.01 * longest, endless), 0);
@@ -236,6 +239,11 @@ TEST(ClipWeight, HasTheEndsThatItStates) {
   EXPECT_EQ(cut_weight(0.25, 2, 1, 1), 0.25);
   EXPECT_EQ(cut_weight(1, 0, 1, 1), 1);
   EXPECT_EQ(cut_weight(1, 1.01 * longest, 1, 1), 0);
+  EXPECT_EQ(outer_factor(0.5, largest_factor, 1, 1), 0.5 * largest_factor);
+  EXPECT_EQ(outer_factor(2, largest_factor, 1, 2), 2 * largest_factor);
+  EXPECT_EQ(outer_factor(1, 1e279, 10, 1), 1e279);
+  EXPECT_EQ(outer_factor(1, 1.01 * largest_factor, 0.1, 1), 0);
+  EXPECT_EQ(outer_factor(1, 1e279, 10.1, 1), 0);
 }
 
 // A copy would be called checked whatever its sums are.

@@ -69,7 +69,8 @@ struct OwnDual {
   }
 };
 
-/// f(x, y; a) = ⟨y, x⟩ + ⟨y, a⟩ − ‖y‖²/2 with x, y ∈ R^d: no record is in ∇_x, nor in a difference.
+/// f(x, y; a) = ⟨y, x⟩ + ⟨y, a⟩ − ‖y‖²/2 with x, y ∈ R^d: no record is in ∇_x, nor in a difference,
+/// though it adds whatever record it is shown.
 struct SharedDual {
   static constexpr std::string_view problem = "shared dual";
   static constexpr DenseDual dual = DenseDual::shared;
@@ -87,8 +88,9 @@ struct SharedDual {
     if (at.block != Block::x) v.tail(d) = at.x - at.y;
     if (at.difference && at.block != Block::y) v.head(d) -= at.y_before;
     if (at.difference && at.block != Block::x) v.tail(d) -= at.x_before - at.y_before;
-    if (!at.difference && at.block != Block::x) v.tail(d) += z.column;
-    return {};
+    v += z.column.replicate(v.size() / d, 1);
+    v *= 0.5;
+    return {.scale = 2};
   }
 };
 

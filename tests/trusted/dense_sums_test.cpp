@@ -166,16 +166,56 @@ TEST(DenseSums, AddUpClippedRecords) {
   });
 }
 
-/// A vector 10^b · 10^(c − b) e_0 in two factors, with b and c of its record.
+TEST(DenseSums, AreThoseOfTheLoss) {
+  constexpr Index n = 3;
+  Stream stream({.seed = 11, .purpose = Purpose::test});
+  const RecordColumns data = columns(stream, n);
+  const auto bowl = admit<Bowl>({d}, RecordTable(data));
+  const Queries at(stream, *bowl, 0);
+  const auto of_record = [&](const Asked& a, Index i) -> Vector {
+    const double entry = data.features(1, i);
+    const Vector to = at.x - data.features.col(i), from = at.before - data.features.col(i);
+    switch (a.kind) {
+      case Asked::gradients:
+        return to.array().cube();
+      case Asked::differences:
+        return to.array().cube() - from.array().cube();
+      case Asked::losses:
+        return Vector::Constant(1, (to.array().pow(4) - from.array().pow(4)).sum() / 4);
+      case Asked::products:
+        return 3 * to.array().square() * at.v.array();
+      case Asked::product_differences:
+        return 3 * (to.array().square() - from.array().square()) * at.v.array();
+      case Asked::coordinates:
+        return Vector::Constant(1, (std::pow(at.v[0] - entry, 4) - std::pow(to[1], 4)) / 4);
+    }
+    return {};
+  };
+  EXPECT_EQ(at.asked.size(), 6);
+  for (const Asked& a : at.asked) {
+    Vector expected = Vector::Zero(a.entries);
+    for (Index i = 0; i < n; ++i) expected += of_record(a, i);
+    EXPECT_LE((at.sum(*bowl, a, BatchView(0, n), inf) - expected).norm(), 1e-11 * expected.norm())
+        << a.kind;
+  }
+}
+
+/// A vector 10^b · 10^(c − b) e_0 in two factors, with b and c of its record, and the Hessian
+/// b·10^300 I, stated to be 0.
 struct Factored {
   static constexpr std::string_view problem = "factored";
   static constexpr DenseDual dual = DenseDual::none;
   using Facts = Size;
   using Gradients = DenseQuery<Facts>;
+  using Products = Gradients;
   static Index dimension(const Facts& facts) { return facts.d; }
   static DenseGradient gradient(const Gradients&, const DenseRecord& z, double*, VectorRef v) {
     v[0] = std::pow(10, z.column[0] - z.label);
     return {std::pow(10, z.label), 0};
+  }
+  static double product(const Products& at, const DenseRecord& z, double*, VectorRef v) {
+    v = 1e300 * z.label * at.direction;
+    return 0;
   }
 };
 
@@ -193,6 +233,22 @@ TEST(DenseSums, ClipByTheLengthOfTheProductWhateverItsFactorsAre) {
             c - std::log10(limit) > 300 ? 0.0 : std::min(limit, std::pow(10, c));
         EXPECT_NEAR(sum[0], expected, 1e-9 * expected) << c << ' ' << b << ' ' << limit;
       }
+}
+
+/// A product of length 10^300 is cut, a longer one dropped, as are all of a record out of range.
+TEST(DenseSums, CutProductsUpToTheGreatestLength) {
+  struct Case {
+    double entry, label, limit, expected;
+  };
+  for (const Case& one :
+       {Case{1, 1, 2, 2}, Case{1, 1.1, 2, 0}, Case{1, 0.5, inf, 5e299}, Case{1e160, 0.5, inf, 0}}) {
+    const auto records = admit<Factored>(
+        {1}, RecordTable({Matrix::Constant(1, 1, one.entry), Vector::Constant(1, one.label)}));
+    Vector sum = Vector::Zero(1);
+    const Vector v = Vector::Ones(1);
+    records->add_hessian_products(Point(v), v, BatchView(0, 1), one.limit, sum);
+    EXPECT_DOUBLE_EQ(sum[0], one.expected) << one.entry << ' ' << one.label;
+  }
 }
 
 /// (2 y_i t a, t² − b − y_i) with t = ⟨a, x⟩, less that of the point before.
@@ -410,7 +466,6 @@ TEST(DenseSums, OfOneCurvatureMoveWholeHessiansByTheCharge) {
   EXPECT_GE(largest, 0.6) << "no pair comes near the charge";
 }
 
-/// What is the same for all is computed of no record: it cannot bring one in.
 /// u = a_0 a, c = b|b|.
 struct FarCurved {
   static constexpr std::string_view problem = "far curved";
@@ -444,6 +499,7 @@ TEST(DenseSums, WeighProductsByTheNormOfTheirCurvature) {
   }
 }
 
+/// What is the same for all is computed of no record: it cannot bring one in.
 TEST(DenseSums, OfWhatIsTheSameForAllReadNoRecord) {
   Stream stream({.seed = 4, .purpose = Purpose::test});
   const auto one = admit<SharedDual>({d}, RecordTable(columns(stream, 30)));
@@ -488,6 +544,12 @@ TEST(DenseSums, RefuseWhatTheyCannotAnswer) {
   EXPECT_THROW(bowl->add_hessian_products(Point(longer), x, all, 1, out), InputError);
   EXPECT_THROW(bowl->add_loss_differences(Point(x), Point(longer), all, 1, out[0]), InputError);
   EXPECT_THROW(bowl->add_coordinate_loss_differences(d, x, 0, all, 1, out), InputError);
+  for (const Index dimension : {d - 1, d + 1}) {  // of the point, where records have d entries
+    const auto other = admit<Bowl>({dimension}, RecordTable(data));
+    EXPECT_NO_THROW(other->add_coordinate_loss_differences(d - 2, x, 0, all, 1, out));
+    for (const Index j : {std::min(d, dimension), d + 1})
+      EXPECT_THROW(other->add_coordinate_loss_differences(j, x, 0, all, 1, out), InputError);
+  }
   EXPECT_THROW(own->add_hessian_products(Point(x), x, all, 1, out), InputError);
   EXPECT_THROW(own->add_loss_differences(Point(x), Point(x), all, 1, out[0]), InputError);
   EXPECT_THROW(own->projected(Matrix::Ones(2, d), 1.0), InputError);

@@ -102,6 +102,9 @@ TEST(Expression, SharesEqualParts) {
   Expression tower = t();
   for (int k = 0; k < 50; ++k) tower = tower * 0.5 + y();
   EXPECT_NEAR(at(tower, 3, 1), 2 + std::ldexp(1, -50), 1e-14);
+  Expression same = t();  // of 2^60 steps, were none shared
+  for (int k = 0; k < 60; ++k) same = 0.5 * (same + same);
+  EXPECT_EQ(at(same, 3, 0), 3);
 }
 
 /// A record's value is that of its own score and label, whoever its neighbours are.

@@ -198,25 +198,53 @@ TEST(HostileRecords, HowManyShareAColumnDecidesNothing) {
 
 TEST(HostileRecords, AProjectionThatOverflowsIsZero) {
   const Expression t = Expression::score();
-  Matrix map(2, 2);
-  map << 0, 0, 1.2e308, 1.2e308;
-  const RecordColumns data{Matrix::Constant(2, 3, 0.9), Vector::Zero(3)};
-  const auto projected =
-      admit({"rows", {0.5 * square(t), t, 1.0}, nullptr}, RecordTable(data))->projected(map, 1.0);
-  Vector sum = Vector::Zero(2);
-  projected->add_gradients(Point(Vector::Ones(2)), Block::x, BatchView(0, 3), 1, sum);
-  EXPECT_EQ(sum, Vector::Zero(2));
+  struct Case {
+    double entry, cap;
+  };
+  // In the second and third case the cap's share or the cap is below what can be multiplied with.
+  for (const Case& one : {Case{1.2e308, 1.0}, Case{5e307, 1e-15}, Case{1, 1e-160}}) {
+    Matrix map(2, 2);
+    map << 0, 0, one.entry, one.entry;
+    const RecordColumns data{Matrix::Constant(2, 3, 0.9), Vector::Zero(3)};
+    const auto projected = admit({"rows", {0.5 * square(t), t, 1.0}, nullptr}, RecordTable(data))
+                               ->projected(map, one.cap);
+    Vector sum = Vector::Zero(2);
+    projected->add_gradients(Point(Vector::Ones(2)), Block::x, BatchView(0, 3), 1, sum);
+    EXPECT_EQ(sum, Vector::Zero(2));
+  }
+}
+
+/// The same answers everywhere.
+class Steady final : public CommonLoss {
+ public:
+  Steady(double entries, double bound) : entries_(entries), bound_(bound) {}
+  double value(ConstVectorRef) const override { return 0; }
+  void gradient(ConstVectorRef, VectorRef out) const override { out.setConstant(entries_); }
+  void hessian_product(const Point&, const Point*, ConstVectorRef, VectorRef out) const override {
+    out.setConstant(entries_);
+  }
+  double hessian_bound(const Point&, const Point*) const override { return bound_; }
+
+ private:
+  double entries_, bound_;
+};
+
+TEST(HostileProblems, OfALengthOf1e300AreCutAndOfMoreAreDropped) {
+  for (const double length : {1e300, 1.1e300}) {
+    const auto records = admit({"steady", {0.0, 0.0, 0.0}, std::make_shared<Steady>(length, 0)},
+                               RecordTable(RecordColumns{Matrix::Zero(1, 1), Vector::Zero(1)}));
+    Vector gradient = Vector::Zero(1), product = gradient;
+    const Vector v = Vector::Ones(1);
+    records->add_gradients(Point(v), Block::x, BatchView(0, 1), 2, gradient);
+    records->add_hessian_products(Point(v), v, BatchView(0, 1), 2, product);
+    const double expected = length == 1e300 ? 2 : 0;
+    EXPECT_NEAR(gradient[0], expected, 1e-12);
+    EXPECT_NEAR(product[0], expected, 1e-12);
+  }
 }
 
 /// A bound far below 0 leaves all to the second cut, whose weight must not underflow.
 TEST(HostileProblems, OfAnyBoundCutHessianProductsToTheCharge) {
-  class Bound final : public CommonLoss {
-   public:
-    double value(ConstVectorRef) const override { return 0; }
-    void gradient(ConstVectorRef, VectorRef) const override {}
-    void hessian_product(const Point&, const Point*, ConstVectorRef, VectorRef) const override {}
-    double hessian_bound(const Point&, const Point*) const override { return -1e300; }
-  };
   Stream stream({.seed = 5, .purpose = Purpose::test});
   for (int trial = 0; trial < 20000; ++trial) {
     const double limit = std::pow(10.0, -140 + 280 * stream.uniform());
@@ -228,7 +256,7 @@ TEST(HostileProblems, OfAnyBoundCutHessianProductsToTheCharge) {
     for (const int sign : {0, 1}) {
       RecordColumns data{Matrix::Constant(1, 1, a), Vector::Constant(1, 2.0 * sign - 1)};
       const auto records =
-          admit({"p", {0.0, 0.0, phi * Expression::label()}, std::make_shared<Bound>()},
+          admit({"p", {0.0, 0.0, phi * Expression::label()}, std::make_shared<Steady>(0, -1e300)},
                 RecordTable(std::move(data)));
       sums[sign] = Vector::Zero(1);
       records->add_hessian_products(Point(Vector::Zero(1)), Vector::Constant(1, v), BatchView(0, 1),

@@ -158,6 +158,20 @@ TEST(KindSums, WeighHessianProductsByTheBoundThatIsStated) {
   EXPECT_EQ(products(*records, Vector::Ones(d), 2), Vector::Ones(d));  // four records, 2/8 of each
 }
 
+TEST(KindSums, CutVectorsOf1e300AndDropLongerOnes) {
+  for (const double length : {1e300, 1.1e300})
+    for (const bool axes : {false, true}) {
+      const Vector vector = length * Vector::Unit(d, 0), zero = Vector::Zero(d);
+      const auto records = records_of(
+          [&](Index) {
+            return axes ? KindShares{.bounds = zero, .axes = true, .along = zero, .common = vector}
+                        : KindShares{.vectors = vector.replicate(1, d), .bounds = zero};
+          },
+          RecordTable(RecordColumns{Matrix::Zero(1, d), zero}, {0}));
+      EXPECT_NEAR(products(*records, Vector::Unit(d, 0), 2)[0], length == 1e300 ? 2 : 0, 1e-12);
+    }
+}
+
 TEST(KindSums, RefuseWhatDoesNotFit) {
   const auto refused = [](const KindShares& shares, Index columns) {
     const auto records =
