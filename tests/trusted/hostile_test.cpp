@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <limits>
 #include <memory>
+#include <numeric>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -196,12 +197,12 @@ TEST(HostileRecords, HowManyShareAColumnDecidesNothing) {
   }
 }
 
-TEST(HostileRecords, AProjectionThatOverflowsIsZero) {
+TEST(HostileRecords, AProjectionThatCannotBeCappedIsZero) {
   const Expression t = Expression::score();
   struct Case {
     double entry, cap;
   };
-  // In the second and third case the cap's share or the cap is below what can be multiplied with.
+  // The first overflows; the second has a share of the cap, the third a cap that is too small.
   for (const Case& one : {Case{1.2e308, 1.0}, Case{5e307, 1e-15}, Case{1, 1e-160}}) {
     Matrix map(2, 2);
     map << 0, 0, one.entry, one.entry;
@@ -214,22 +215,28 @@ TEST(HostileRecords, AProjectionThatOverflowsIsZero) {
   }
 }
 
-/// The same answers everywhere.
+/// The same answers everywhere; writes nothing where they are 0.
 class Steady final : public CommonLoss {
  public:
   Steady(double entries, double bound) : entries_(entries), bound_(bound) {}
   double value(ConstVectorRef) const override { return 0; }
-  void gradient(ConstVectorRef, VectorRef out) const override { out.setConstant(entries_); }
-  void hessian_product(const Point&, const Point*, ConstVectorRef, VectorRef out) const override {
-    out.setConstant(entries_);
+  void gradient(ConstVectorRef, VectorRef out) const override {
+    if (entries_ != 0) out.setConstant(entries_);
+  }
+  void hessian_product(const Point& point, const Point*, ConstVectorRef,
+                       VectorRef out) const override {
+    gradient(point.x, out);
   }
   double hessian_bound(const Point&, const Point*) const override { return bound_; }
+  bool separable() const override { return true; }
+  double coordinate_value(Index, double) const override { return 0; }
 
  private:
   double entries_, bound_;
 };
 
-TEST(HostileProblems, OfALengthOf1e300AreCutAndOfMoreAreDropped) {
+/// Of what all records share one of 1e300 is cut, a longer one dropped.
+TEST(HostileProblems, CutVectorsUpToTheGreatestLength) {
   for (const double length : {1e300, 1.1e300}) {
     const auto records = admit({"steady", {0.0, 0.0, 0.0}, std::make_shared<Steady>(length, 0)},
                                RecordTable(RecordColumns{Matrix::Zero(1, 1), Vector::Zero(1)}));
@@ -240,6 +247,51 @@ TEST(HostileProblems, OfALengthOf1e300AreCutAndOfMoreAreDropped) {
     const double expected = length == 1e300 ? 2 : 0;
     EXPECT_NEAR(gradient[0], expected, 1e-12);
     EXPECT_NEAR(product[0], expected, 1e-12);
+  }
+}
+
+/// Where squares overflow, too, a range has the sum of the list of its records.
+TEST(HostileProblems, OfHugeTiltsSumRangesAsLists) {
+  std::vector<Index> list(64);
+  std::iota(list.begin(), list.end(), 0);
+  for (const double entries : {1e100, 1e157, 1e200})
+    for (const double limit : {1e-140, 1.0, inf}) {
+      const auto records = admit(
+          RowLoss{
+              .problem = "tilted", .common = std::make_shared<Steady>(entries, 0), .tilted = true},
+          RecordTable(RecordColumns{Matrix::Ones(1, 64), Vector::Zero(64)}));
+      const double expected = 64 * (entries / 1e300 <= limit ? std::min(limit, entries) : 0.0);
+      for (const BatchView& batch : {BatchView(0, 64), BatchView(list)}) {
+        Vector sum = Vector::Zero(1);
+        const ClipReport report =
+            records->add_gradients(Point(Vector::Ones(1)), Block::x, batch, limit, sum);
+        EXPECT_NEAR(sum[0], expected, 1e-12 * expected) << entries << ' ' << limit;
+        EXPECT_EQ(report.clipped, limit < entries ? 64 : 0) << entries << ' ' << limit;
+      }
+    }
+}
+
+/// Factors of 1e280 count, and nothing counts at a limit below 1e-150.
+TEST(HostileProblems, CountFactorsAndLimitsUpToTheirEnds) {
+  const auto records = admit({"steep", {0.0, 1e280, 1e280}, nullptr},
+                             RecordTable({Matrix::Constant(1, 1, 1e-150), Vector::Zero(1)}));
+  Vector gradient = Vector::Zero(1), product = gradient;
+  const BatchView all(0, 1);
+  records->add_gradients(Point(gradient), Block::x, all, 1, gradient);
+  records->add_hessian_products(Point(Vector::Zero(1)), Vector::Constant(1, 1e150), all, 1,
+                                product);
+  EXPECT_DOUBLE_EQ(gradient[0], 1);
+  EXPECT_DOUBLE_EQ(product[0], 1e130);
+
+  Matrix column = Matrix::Ones(2, 1);
+  column(0, 0) = 1e-320;
+  const auto tilted =
+      admit(RowLoss{.problem = "tilted", .common = std::make_shared<Steady>(0, 0), .tilted = true},
+            RecordTable({column, Vector::Zero(1)}));
+  for (const double limit : {1e-200, 1e-150}) {
+    Vector rise = Vector::Zero(1);
+    tilted->add_coordinate_loss_differences(0, Vector::Constant(1, 1e150), 0, all, limit, rise);
+    EXPECT_EQ(rise[0] != 0, limit == 1e-150);
   }
 }
 

@@ -22,6 +22,8 @@ namespace {
 
 // Below this limit the squares of a vector as long could underflow.
 constexpr double least_limit = 1e-140;
+// Beyond this the square of ∇g plus a column, which is as long at most, could overflow.
+constexpr double longest_common = 1e150;
 
 Eigen::Map<const Vector> column_vector(const double* column, Index size) { return {column, size}; }
 
@@ -177,7 +179,7 @@ ClipReport RowSums::add_gradients(const Summand& s, const Members& members, doub
     out += clip_weight(report, common_norm, limit, members.records()) * common;
     return report;
   }
-  const bool shifted = loss_.tilted && limit >= least_limit;
+  const bool shifted = loss_.tilted && limit >= least_limit && common_norm <= longest_common;
   return chunked_sum(columns.size(), out, [&](Index first, Index last, VectorRef partial) {
     const NoTraces of_this_thread;
     Sum sum{members, common, common_norm, limit, partial};
