@@ -69,8 +69,8 @@ struct OwnDual {
   }
 };
 
-/// f(x, y; a) = ⟨y, x⟩ + ⟨y, a⟩ − ‖y‖²/2 with x, y ∈ R^d: no record is in ∇_x, nor in a difference,
-/// though it adds whatever record it is shown.
+/// f(x, y; a) = ⟨y, x⟩ + ⟨a, x + y⟩ − ‖y‖²/2 with x, y ∈ R^d. It says of ∇_x, falsely, and of
+/// differences that they are the same for all records, and adds a whatever is asked.
 struct SharedDual {
   static constexpr std::string_view problem = "shared dual";
   static constexpr DenseDual dual = DenseDual::shared;

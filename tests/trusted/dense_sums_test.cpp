@@ -122,7 +122,7 @@ void for_every_form(Stream& stream, const RecordColumns& data, const Use& use) {
 }
 
 TEST(DenseSums, AddUpClippedRecords) {
-  constexpr Index n = 600;  // three chunks
+  constexpr Index n = 600;  // three chunks, where each has a dual
   Stream stream({.seed = 1, .purpose = Purpose::test});
   const RecordColumns data = columns(stream, n);
   std::vector<Index> list;
@@ -220,14 +220,16 @@ struct Factored {
 };
 
 TEST(DenseSums, ClipByTheLengthOfTheProductWhateverItsFactorsAre) {
-  for (double c = -140; c <= 280; c += 20)
+  for (double c = -220; c <= 280; c += 20)
     for (double b = std::max(-280.0, c - 280); b <= std::min(280.0, c + 280); b += 20)
       for (const double limit : {1e-100, 1.0, 1e140}) {
         const auto records =
             admit<Factored>({d}, RecordTable({Matrix::Constant(d, 1, c), Vector::Constant(1, b)}));
         Vector sum = Vector::Zero(d);
         const Vector x = sum;
-        records->add_gradients(Point(x), Block::x, BatchView(0, 1), limit, sum);
+        const ClipReport report =
+            records->add_gradients(Point(x), Block::x, BatchView(0, 1), limit, sum);
+        EXPECT_NEAR(report.largest_norm, std::pow(10, c), 1e-9 * std::pow(10, c)) << b;
         // More than 1e300 limits are not told apart from an infinite length.
         const double expected =
             c - std::log10(limit) > 300 ? 0.0 : std::min(limit, std::pow(10, c));
@@ -235,7 +237,8 @@ TEST(DenseSums, ClipByTheLengthOfTheProductWhateverItsFactorsAre) {
       }
 }
 
-/// A product of length 10^300 is cut, a longer one dropped, as are all of a record out of range.
+/// A product of length 10^300 is cut, a longer one dropped; of a record out of range it is that of
+/// zeros.
 TEST(DenseSums, CutProductsUpToTheGreatestLength) {
   struct Case {
     double entry, label, limit, expected;
@@ -248,6 +251,17 @@ TEST(DenseSums, CutProductsUpToTheGreatestLength) {
     const Vector v = Vector::Ones(1);
     records->add_hessian_products(Point(v), v, BatchView(0, 1), one.limit, sum);
     EXPECT_DOUBLE_EQ(sum[0], one.expected) << one.entry << ' ' << one.label;
+  }
+}
+
+TEST(DenseSums, CountNoLossOfACoordinateAtALimitBelow1eMinus150) {
+  RecordColumns data{Matrix::Ones(d, 1), Vector::Zero(1)};
+  data.features(1, 0) = 1e-200;
+  const auto wild = admit<Wild<DenseDual::none>>({d}, RecordTable(data));
+  for (const double limit : {1e-190, 1e-150}) {
+    Vector rise = Vector::Zero(1);
+    wild->add_coordinate_loss_differences(1, Vector::Ones(1), 0, BatchView(0, 1), limit, rise);
+    EXPECT_EQ(rise[0] != 0, limit == 1e-150);
   }
 }
 

@@ -195,9 +195,8 @@ class DenseSums final : public ClippedSums {
   /// What is computed of one record.
   struct One {
     static constexpr Index number = sizeof(double), in_register = EIGEN_MAX_ALIGN_BYTES / number;
-    Vector v, scratch;
+    Vector v, scratch, column = {};  // with room for a register more
     ClipReport report = {};
-    Vector column = {};  // and room for a register
 
     /// A copy: from the table itself, a function could reach the columns beside it. It is as
     /// aligned as the column, on which the last bits of sums depend.
@@ -240,10 +239,11 @@ class DenseSums final : public ClippedSums {
                                  ? v.head(x).squaredNorm() + v.tail(y).squaredNorm()
                                  : v.squaredNorm();
       constexpr double least = 1e-280, most = 1e280;
-      if (std::min(factor, squares) > least && factor * squares < most)
+      const double product = factor * squares;
+      if (std::min({factor, squares, product}) > least && product < most)
         return how == DenseLength::by_factor
                    ? hypotenuse(std::abs(g.scale) * std::sqrt(squares), of_y)
-                   : std::sqrt(factor * squares + of_y * of_y);
+                   : std::sqrt(product + of_y * of_y);
       v *= g.scale;
       g.scale = 1;
       return hypotenuse(length_of(v), of_y);
@@ -263,9 +263,7 @@ class DenseSums final : public ClippedSums {
     };
     return chunked_sum(columns.size(), out, [&](Index first, Index last, VectorRef partial) {
       const NoTraces of_this_thread;
-      One one{Vector(entries),
-              Vector(scratch_of(query)),
-              {},
+      One one{Vector(entries), Vector(scratch_of(query)),
               Vector(table_.width() + One::in_register)};
       for (Index k = first; k < last; ++k) {
         const Index i = columns[k], times = members.times(i);
