@@ -26,7 +26,7 @@
 namespace dpsosp::admit_test {
 namespace {
 
-constexpr Index d = 4, n = 3000;  // several chunks
+constexpr Index d = 4, n = 9000;  // three chunks of vectors
 
 RecordColumns columns(Index count) {
   RecordColumns made{Matrix(d, count), Vector(count)};
@@ -204,6 +204,8 @@ TEST(Encoding, OfARowIsThatOfNoOther) {
     }
   for (const Index row : {-1, 6, 0})
     EXPECT_THROW(encoded<Writer>({3}, cells, labels, {0, row}), InputError) << row;
+  EXPECT_THROW(encoded<Writer>({3}, cells, Vector(Vector::Zero(7)), {6}), InputError);
+  EXPECT_THROW(encoded<Writer>({3}, cells, Vector(Vector::Zero(5)), {5}), InputError);
 }
 
 TEST(ClipReport, WeighsByTheLimit) {

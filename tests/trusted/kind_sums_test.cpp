@@ -158,7 +158,7 @@ TEST(KindSums, WeighHessianProductsByTheBoundThatIsStated) {
   EXPECT_EQ(products(*records, Vector::Ones(d), 2), Vector::Ones(d));  // four records, 2/8 of each
 }
 
-TEST(KindSums, CutVectorsOf1e300AndDropLongerOnes) {
+TEST(KindSums, CutVectorsUpToTheGreatestLength) {
   for (const double length : {1e300, 1.1e300})
     for (const bool axes : {false, true}) {
       const Vector vector = length * Vector::Unit(d, 0), zero = Vector::Zero(d);

@@ -84,7 +84,7 @@ TEST(RowSums, GradientsAreDerivativesOfLosses) {
 
 /// Ranges, lists and blocks of eight, with a limit that clips a half.
 TEST(RowSums, AddUpClippedRecords) {
-  constexpr Index n = 700;
+  constexpr Index n = 4000;  // two chunks of vectors
   const Vector x = normals(d, 1), before = normals(d, 2), v = normals(d, 3);
   std::vector<Index> list;
   Stream({.seed = 5}).bernoulli_subset(n, 0.4, list);
@@ -179,6 +179,10 @@ TEST(RowSums, CountEqualColumnsAsOftenAsTheyOccur) {
         same([&](const Records& r,
                  VectorRef out) { return r.add_loss_differences(p, q, batch, limit, out[0]); },
              1);
+        if (repeated->adds_hessians())
+          same(
+              [&](const Records& r, VectorRef out) { return r.add_hessians(p, batch, limit, out); },
+              d * d);
         if (repeated->separable())
           same(
               [&](const Records& r, VectorRef out) {
