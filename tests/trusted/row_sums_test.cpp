@@ -136,11 +136,12 @@ TEST(RowSums, AddUpClippedRecords) {
   }
 }
 
-/// Nineteen values, two blocks and more, one of which no record has, against the table that repeats
-/// them.
+/// Nineteen values, two blocks and more, of which no record has the longest, against the table that
+/// repeats them.
 TEST(RowSums, CountEqualColumnsAsOftenAsTheyOccur) {
   constexpr Index n = 400, values = 19;
-  const RecordColumns few = columns(values, 6);
+  RecordColumns few = columns(values, 6);
+  few.features.col(values - 1) *= 2;
   std::vector<std::int32_t> list;
   RecordColumns all{Matrix(d, n), Vector(n)};
   Stream stream({.seed = 7, .purpose = Purpose::test});
