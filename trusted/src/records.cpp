@@ -1,13 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "dpsosp/trusted/records.hpp"
 
+#include <string>
+
 #include <fmt/format.h>
 
+#include "dpsosp/core/errors.hpp"
 #include "dpsosp/core/finite.hpp"
-#include "refusals.hpp"
+#include "dpsosp/trusted/detail/clipped_sums.hpp"
 
 namespace dpsosp {
 namespace {
+
+[[noreturn]] void refuse(const char* what) {
+  throw InputError(std::string("records: this problem answers no ") + what);
+}
+
+[[noreturn]] void refuse_projection() {
+  throw InputError(
+      "records: this problem's features cannot be projected; choose a generalised linear model "
+      "without regulariser");
+}
 
 Eigen::Map<const Vector> no_vector() { return {nullptr, 0}; }
 
@@ -51,6 +64,14 @@ Index RecordSums::longer(const Summand& summand, const BatchView& batch, double 
 
 ClipReport RecordSums::add_hessians(const Point&, const BatchView&, double, VectorRef) const {
   refuse("whole Hessians");
+}
+
+ClipReport ClippedSums::add_hessians(const Point&, const Members&, double, VectorRef) const {
+  refuse("whole Hessians");
+}
+
+std::unique_ptr<const ClippedSums> ClippedSums::projected(const Matrix&, double) const {
+  refuse_projection();
 }
 
 std::unique_ptr<const AnyRecords> AnyRecords::projected(const Matrix&, double) const {
