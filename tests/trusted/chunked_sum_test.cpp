@@ -11,6 +11,16 @@
 namespace dpsosp::chunked_sum_test {
 namespace {
 
+TEST(ChunkedSum, OfNoEntriesIsMade) {
+  Vector none(0);
+  Index seen = 0;
+  chunked_sum(7, none, [&](Index first, Index last, VectorRef) {
+    seen += last - first;
+    return ClipReport{};
+  });
+  EXPECT_EQ(seen, 7);
+}
+
 /// A contribution that is not finite makes the sum so: it takes nobody else's place.
 TEST(ChunkedSum, LeavesNoChunkOut) {
   constexpr double infinity = std::numeric_limits<double>::infinity();

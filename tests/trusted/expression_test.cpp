@@ -79,6 +79,8 @@ TEST(Expression, MatchesTheCLibrary) {
 
 TEST(Expression, HasTheEndsOfEveryFunction) {
   EXPECT_EQ(at(exp(t()), -800, 0), 0);
+  EXPECT_EQ(at(exp(t()), -708.5, 0), 0) << "below the least normal number";
+  EXPECT_GT(at(exp(t()), -708.3, 0), 0);
   EXPECT_EQ(at(exp(t()), 800, 0), inf);
   EXPECT_EQ(at(exp(t()), 0, 0), 1);
   EXPECT_EQ(at(expm1(t()), -800, 0), -1);

@@ -136,17 +136,18 @@ TEST(RowSums, AddUpClippedRecords) {
   }
 }
 
-/// Nineteen values, two blocks and more, of which no record has the longest, against the table that
-/// repeats them.
+/// Nineteen values, two blocks and more, of which no record has the two longest, against the table
+/// that repeats them.
 TEST(RowSums, CountEqualColumnsAsOftenAsTheyOccur) {
   constexpr Index n = 400, values = 19;
   RecordColumns few = columns(values, 6);
   few.features.col(values - 1) *= 2;
+  few.features.col(values - 2) *= 20;
   std::vector<std::int32_t> list;
   RecordColumns all{Matrix(d, n), Vector(n)};
   Stream stream({.seed = 7, .purpose = Purpose::test});
   for (Index i = 0; i < n; ++i) {
-    list.push_back(static_cast<std::int32_t>(stream.below(values - 1)));
+    list.push_back(static_cast<std::int32_t>(stream.below(values - 2)));
     all.features.col(i) = few.features.col(list.back());
     all.labels[i] = few.labels[list.back()];
   }
@@ -192,6 +193,21 @@ TEST(RowSums, CountEqualColumnsAsOftenAsTheyOccur) {
               grid.size());
       }
   }
+}
+
+/// By |φ″|‖a‖² and the bound of what all records share.
+TEST(RowSums, WeighHessianProductsByBothParts) {
+  const RecordColumns data = columns(1, 13);
+  const Vector x = normals(d, 1), v = normals(d, 3);
+  const auto records =
+      admit({"curved", {0.0, 0.0, -2.0}, std::make_shared<Quartic>()}, RecordTable(data));
+  const double norm = 2 * data.features.squaredNorm() + 3 * x.cwiseAbs2().maxCoeff();
+  Vector whole = Vector::Zero(d), half = whole;
+  records->add_hessian_products(Point(x), v, BatchView(0, 1), unlimited, whole);
+  const ClipReport report =
+      records->add_hessian_products(Point(x), v, BatchView(0, 1), norm / 2, half);
+  EXPECT_DOUBLE_EQ(report.largest_norm, norm);
+  EXPECT_LE((half - whole / 2).norm(), 1e-14 * whole.norm());
 }
 
 /// ⟨g, x⟩.
